@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Model, Progress};
+use artel_model::{
+    ChosenModel, Gateway, Model, ModelCall, ModelCallContext, ModelCallError, ModelCallProgress,
+    ModelCallReply,
+};
 use artel_rules::tokens;
 use artel_rules::turn::{AgentRunEnding, ToolCallStyle};
 use artel_types::Failure;
@@ -25,7 +28,7 @@ pub struct Voice {
     pub gateway: Gateway,
     pub model: Arc<dyn Model>,
     /// The choice of the model, with its settings.
-    pub chosen: Chosen,
+    pub chosen: ChosenModel,
     /// Priority of the run's own calls.
     pub priority: ModelCallPriority,
     /// Minimum priority of the calls made on the side, such as for summaries.
@@ -35,7 +38,7 @@ pub struct Voice {
     /// The account that the calls are charged to.
     pub account: ModelCallAttribution,
     /// The ids that every event of a call carries.
-    pub context: Context,
+    pub context: ModelCallContext,
     /// Sampling temperature, or `None` for the provider's default.
     pub temperature: Option<f64>,
 }
@@ -54,8 +57,8 @@ pub(crate) enum Asked {
 
 /// The outcome of one gateway call.
 enum Heard {
-    Answer(Box<Answer>),
-    Failed(Box<CallError>),
+    Answer(Box<ModelCallReply>),
+    Failed(Box<ModelCallError>),
     /// The call is not needed any more: the run was cancelled or is to be left.
     CalledOff,
     Slow,
@@ -108,13 +111,13 @@ impl Driver {
     }
 
     /// Decides what a failed call means for the run.
-    fn failed(&mut self, error: CallError) -> Asked {
+    fn failed(&mut self, error: ModelCallError) -> Asked {
         match error {
-            CallError::OverBudget { .. } | CallError::NoPrice { .. } => {
+            ModelCallError::OverBudget { .. } | ModelCallError::NoPrice { .. } => {
                 let why = Failure::from(error).to_string();
                 Asked::Ended(self.setup.turn.partial(why))
             }
-            CallError::Fault { ref fault, .. }
+            ModelCallError::Fault { ref fault, .. }
                 if matches!(
                     fault.kind,
                     ModelFaultKind::ContextOverflow | ModelFaultKind::TooLarge
@@ -165,7 +168,7 @@ impl Driver {
         } else {
             priority
         };
-        let call = Call {
+        let call = ModelCall {
             request,
             model,
             chosen,
@@ -203,21 +206,23 @@ impl Driver {
                 () = &mut late => return Ok(Heard::Slow),
             };
             match progress {
-                Some(Progress::Piece(ReplyChunk::Text { text })) => {
+                Some(ModelCallProgress::Piece(ReplyChunk::Text { text })) => {
                     self.setup.audience.words(&text)
                 }
-                Some(Progress::Asking { .. }) => self.setup.audience.begins(),
-                Some(Progress::Waiting(wait)) => self.setup.audience.waits(&wait.to_string()),
-                Some(Progress::Notice(text)) => self.setup.audience.notice(&text),
-                Some(Progress::Done(answer)) => {
+                Some(ModelCallProgress::Asking { .. }) => self.setup.audience.begins(),
+                Some(ModelCallProgress::Waiting(wait)) => {
+                    self.setup.audience.waits(&wait.to_string())
+                }
+                Some(ModelCallProgress::Notice(text)) => self.setup.audience.notice(&text),
+                Some(ModelCallProgress::Done(answer)) => {
                     return Ok(Heard::Answer(answer));
                 }
-                Some(Progress::Failed(error)) => {
+                Some(ModelCallProgress::Failed(error)) => {
                     return Ok(Heard::Failed(error));
                 }
-                Some(Progress::Piece(_)) => {}
+                Some(ModelCallProgress::Piece(_)) => {}
                 None => {
-                    return Ok(Heard::Failed(Box::new(CallError::CalledOff)));
+                    return Ok(Heard::Failed(Box::new(ModelCallError::CalledOff)));
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use artel_model::{Owed, Prior};
+use artel_model::{Owed, PriorModelCall};
 use artel_rules::tally::{RunMetricsBuilder, saved_percent};
 use artel_rules::turn::{
     ASKED, AgentRun, AgentRunAction, AgentRunEnding, AgentRunRules, AgentRunWait, RunnableToolCall,
@@ -79,7 +79,7 @@ pub struct Driver {
     /// Boxed because it is large and a future holds its arguments more than once.
     pub(crate) setup: Box<Setup>,
     /// The previous model call: the next request begins with it.
-    pub(crate) prior: Option<Prior>,
+    pub(crate) prior: Option<PriorModelCall>,
     /// Results of the last calls, handed to the journal. The next model call waits for
     /// them and is written to disk together with them.
     pub(crate) owed: Option<Owed>,

@@ -2,7 +2,7 @@
 //! the old part becomes a summary, and if that happened often, a fresh run takes over. All
 //! of it stays in the journal.
 
-use artel_model::{Call, CallError};
+use artel_model::{ModelCall, ModelCallError};
 use artel_rules::context::{
     CompactionDecision, fallback_summary, plan, summary_request, with_summary,
 };
@@ -89,7 +89,7 @@ impl Driver {
         let voice = self.setup.voice.clone();
         let mut account = voice.account;
         account.step = Some(STEP.to_owned());
-        let calling = voice.gateway.call(Call {
+        let calling = voice.gateway.call(ModelCall {
             request: ModelRequest {
                 messages: vec![ModelMessage::user(summary_request(old))],
                 max_output: Some(2_000),
@@ -103,7 +103,7 @@ impl Driver {
             context: voice.context,
             prior: None,
         });
-        let answer: Result<_, CallError> = calling.answer().await;
+        let answer: Result<_, ModelCallError> = calling.answer().await;
         let text = answer.map(|answer| answer.reply.text()).unwrap_or_default();
         if text.trim().is_empty() {
             return fallback_summary(old);

@@ -12,21 +12,24 @@ use serde::{Deserialize, Serialize};
 
 /// The place where the gateway records what it is about to do, and the results.
 ///
-/// An implementer keeps three promises. Events that [`Book::append`] has acknowledged are
+/// An implementer keeps three promises. Events that [`GatewayStore::append`] has acknowledged are
 /// durable. Events of one batch are recorded together or not at all, and only if the stream
-/// they name still ends where they expect it. And [`Book::read_on`] shows the events that
+/// they name still ends where they expect it. And [`GatewayStore::read_on`] shows the events that
 /// any process recorded, in order.
-pub trait Book: Send + Sync {
+pub trait GatewayStore: Send + Sync {
     /// Returns the gateway state folded from all events so far, with the number of the last
     /// one.
-    fn open(&self) -> Result<(Account, u64), Failure>;
+    fn open(&self) -> Result<(GatewayState, u64), Failure>;
 
     /// Passes the events after `after` that [concern](Account::concerns) the gateway state to
     /// `visit`. Returns the number of the last event, whether it concerns the state or not.
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure>;
 
     /// Records events. The future resolves when they are on disk.
-    fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>>;
+    fn append(
+        &self,
+        entries: GatewayEventBatch,
+    ) -> BoxFuture<'static, Result<(), GatewayStoreError>>;
 
     /// Stores a text, large or small, so that an event can refer to it.
     fn keep(&self, text: String) -> BoxFuture<'static, Result<RecordedText, Failure>>;
@@ -34,7 +37,7 @@ pub trait Book: Send + Sync {
 
 /// Events that are recorded together or not at all.
 #[derive(Debug, Clone, Default)]
-pub struct Entries {
+pub struct GatewayEventBatch {
     /// The events, in order.
     pub drafts: Vec<EventDraft>,
     /// Stream and position. The events are recorded only if the stream still ends there.
@@ -43,16 +46,16 @@ pub struct Entries {
 
 /// The reason that events were not recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BookError {
+pub enum GatewayStoreError {
     /// Another process wrote first: read the new events and decide again.
     Moved,
     /// The events cannot be recorded.
     Failed(Failure),
 }
 
-impl BookError {
+impl GatewayStoreError {
     /// Returns the failure. Only events with an expected position can be refused with
-    /// [`BookError::Moved`].
+    /// [`GatewayStoreError::Moved`].
     pub(crate) fn into_failure(self) -> Failure {
         match self {
             Self::Failed(failure) => failure,
@@ -64,7 +67,7 @@ impl BookError {
     }
 }
 
-impl From<Vec<EventDraft>> for Entries {
+impl From<Vec<EventDraft>> for GatewayEventBatch {
     fn from(drafts: Vec<EventDraft>) -> Self {
         Self {
             drafts,
@@ -75,18 +78,18 @@ impl From<Vec<EventDraft>> for Entries {
 
 /// The gateway's state: a pure fold of its events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Account {
+pub struct GatewayState {
     /// Amounts spent and set aside.
     pub ledger: BudgetLedger,
     /// Recorded health of the providers, by name.
-    pub standings: BTreeMap<String, Standing>,
+    pub standings: BTreeMap<String, RecordedProviderHealth>,
     /// Last position in the budget's stream.
     pub budget_position: u64,
 }
 
 /// The last recorded health of one provider.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct RecordedProviderHealth {
     /// When the provider asked for a pause, and until when.
     pub paused: Option<(Timestamp, Timestamp)>,
     /// Number of pauses in a row.
@@ -103,7 +106,7 @@ pub struct Standing {
     pub position: u64,
 }
 
-impl Account {
+impl GatewayState {
     /// Returns whether events of a kind may change this state. Most of a journal does not, and
     /// need not be decoded.
     pub fn concerns(kind: &str) -> bool {
@@ -134,7 +137,7 @@ impl Account {
     }
 }
 
-impl Standing {
+impl RecordedProviderHealth {
     fn fold(&mut self, event: &Event) {
         match &event.fact {
             Fact::ProviderPaused(paused) => {

@@ -14,21 +14,21 @@ use std::sync::LazyLock;
 use artel_types::model::{ModelSpec, Provider, ThinkingStyle};
 use serde::Deserialize;
 
-use shipped::Shipped;
+use shipped::ShippedCatalogue;
 
 /// The known models with their prices and limits.
 #[derive(Debug, Clone, Default)]
-pub struct Catalogue {
+pub struct ModelCatalogue {
     extra: BTreeMap<String, ModelSpec>,
 }
 
 /// A model on the shipped list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct CatalogueModel {
     /// Name that the provider gives it.
     pub id: String,
     /// Class of the model among the provider's models.
-    pub class: Class,
+    pub class: ModelClass,
     /// Its limits and prices.
     pub card: ModelSpec,
 }
@@ -36,7 +36,7 @@ pub struct Known {
 /// The strength of a model, compared with others of its provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Class {
+pub enum ModelClass {
     /// Quick and cheap.
     Fast,
     /// Between the two others.
@@ -45,9 +45,9 @@ pub enum Class {
     Strong,
 }
 
-static SHIPPED: LazyLock<Shipped> = LazyLock::new(Shipped::read);
+static SHIPPED: LazyLock<ShippedCatalogue> = LazyLock::new(ShippedCatalogue::read);
 
-impl Catalogue {
+impl ModelCatalogue {
     /// Combines the shipped list with the person's settings for models.
     pub fn shipped(extra: &BTreeMap<String, ModelSpec>) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Catalogue {
     }
 
     /// Returns the shipped models of a provider. The first one of each class stands for it.
-    pub fn known(provider: Provider) -> &'static [Known] {
+    pub fn known(provider: Provider) -> &'static [CatalogueModel] {
         SHIPPED.of(provider)
     }
 
@@ -87,7 +87,7 @@ impl Catalogue {
     }
 
     /// Returns the provider's model for a class, if it has one.
-    pub fn of_class(&self, provider: Provider, class: Class) -> Option<&str> {
+    pub fn of_class(&self, provider: Provider, class: ModelClass) -> Option<&str> {
         let mut known = Self::known(provider).iter();
         known
             .find(|known| known.class == class)
@@ -95,7 +95,7 @@ impl Catalogue {
     }
 }
 
-impl Class {
+impl ModelClass {
     /// All classes, the quickest first.
     pub const ALL: [Self; 3] = [Self::Fast, Self::Balanced, Self::Strong];
 
@@ -120,7 +120,7 @@ impl Class {
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for ModelClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use artel_types::Failure;
 use artel_types::model::{ModelAliasSettings, ModelSpec, Provider};
 
-use crate::catalogue::{Catalogue, Class};
+use crate::catalogue::{ModelCatalogue, ModelClass};
 
 /// Aliases that need no entry in the configuration.
 const BUILT_IN: [&str; 8] = [
@@ -21,7 +21,7 @@ const BUILT_IN: [&str; 8] = [
 
 /// Everything that a model is chosen from.
 #[derive(Debug, Clone, Default)]
-pub struct Menu {
+pub struct ModelSelector {
     /// The entries of `[models]`, by alias.
     pub entries: BTreeMap<String, ModelAliasSettings>,
     /// Value of `ARTEL_MODEL` or `--model`: an alias or `provider:model`. It replaces every
@@ -32,12 +32,12 @@ pub struct Menu {
     /// Models of a local Ollama.
     pub ollama: Vec<String>,
     /// The known models.
-    pub catalogue: Catalogue,
+    pub catalogue: ModelCatalogue,
 }
 
 /// A chosen model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// The wish: an alias, or `provider:model`.
     pub wanted: String,
     /// Explanation for people of how the wish was resolved, in a few words.
@@ -50,19 +50,19 @@ pub struct Chosen {
 
 /// An alias, and what it resolves to here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct ModelAliasEntry {
     /// Name of the alias.
     pub alias: String,
     /// Model that the alias resolves to, or the reason that it resolves to none.
-    pub choice: Result<Chosen, Failure>,
+    pub choice: Result<ChosenModel, Failure>,
 }
 
 /// An entry, and how it was found.
 type Found = (ModelAliasSettings, String);
 
-impl Menu {
+impl ModelSelector {
     /// Chooses a model for an alias or for `provider:model`. `None` means the default.
-    pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen, Failure> {
+    pub fn choose(&self, wanted: Option<&str>) -> Result<ChosenModel, Failure> {
         let wanted = wanted.unwrap_or("default");
         let (entry, resolved) = match self.override_word() {
             Some(word) => {
@@ -71,7 +71,7 @@ impl Menu {
             }
             None => self.resolve(wanted)?,
         };
-        Ok(Chosen {
+        Ok(ChosenModel {
             wanted: wanted.to_owned(),
             resolved,
             card: self.catalogue.card(entry.provider, &entry.model),
@@ -83,7 +83,7 @@ impl Menu {
     /// worth asking for.
     pub fn needs_ollama(&self) -> bool {
         let is_by_default = self.override_word().is_none_or(|word| {
-            let is_class = Class::of_alias(word).is_some() && !self.entries.contains_key(word);
+            let is_class = ModelClass::of_alias(word).is_some() && !self.entries.contains_key(word);
             is_class || matches!(word, "default" | "inherit")
         });
         is_by_default && self.configured().is_none() && self.by_key().is_none()
@@ -91,8 +91,8 @@ impl Menu {
 
     /// Returns every alias with what it resolves to here: the configured entries first, then
     /// the built-in ones.
-    pub fn list(&self) -> Vec<Listed> {
-        let listed = |alias: &str| Listed {
+    pub fn list(&self) -> Vec<ModelAliasEntry> {
+        let listed = |alias: &str| ModelAliasEntry {
             alias: alias.to_owned(),
             choice: self.choose(Some(alias)),
         };
@@ -119,7 +119,7 @@ impl Menu {
         if let Some(entry) = self.entries.get(word) {
             return Ok((entry.clone(), format!("entry [models.{word}]")));
         }
-        if let Some(class) = Class::of_alias(word) {
+        if let Some(class) = ModelClass::of_alias(word) {
             let found = self.entry_of_class(class);
             return found.map_or_else(|| self.by_class(class), Ok);
         }
@@ -157,7 +157,7 @@ impl Menu {
 
     fn by_key(&self) -> Option<Found> {
         self.keyed.iter().find_map(|provider| {
-            let model = self.catalogue.of_class(*provider, Class::Balanced)?;
+            let model = self.catalogue.of_class(*provider, ModelClass::Balanced)?;
             let how = format!("class balanced of {provider}, which there is a key for");
             Some((ModelAliasSettings::named(*provider, model), how))
         })
@@ -165,7 +165,7 @@ impl Menu {
 
     /// Returns the person's own entry for a class. A person who defines `fast` also defines
     /// `haiku` in a skill that others wrote.
-    fn entry_of_class(&self, class: Class) -> Option<Found> {
+    fn entry_of_class(&self, class: ModelClass) -> Option<Found> {
         let entry = self.entries.get(class.as_str())?;
         Some((entry.clone(), format!("entry [models.{class}]")))
     }
@@ -173,12 +173,12 @@ impl Menu {
     /// Returns the nearest class of the default's provider, reached as the default is. A server
     /// elsewhere may have models of its own, whose classes nobody knows. But if its default is
     /// a known model of the provider, the server is a proxy for that provider.
-    fn by_class(&self, class: Class) -> Result<Found, Failure> {
+    fn by_class(&self, class: ModelClass) -> Result<Found, Failure> {
         let (mut entry, how) = self.by_default()?;
         let provider = entry.provider;
         let model = self.catalogue.of_class(provider, class);
         let has_classes =
-            chosen::is_at_usual_place(&entry) || Catalogue::knows(provider, &entry.model);
+            chosen::is_at_usual_place(&entry) || ModelCatalogue::knows(provider, &entry.model);
         match model.filter(|_| has_classes) {
             Some(model) => {
                 entry.model = model.to_owned();

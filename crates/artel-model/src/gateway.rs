@@ -27,13 +27,16 @@ use artel_types::{Clock, ConfiguredSpendLimits, Event, Failure, SecretDetector, 
 use futures_util::future::{BoxFuture, Shared};
 use tokio::sync::{mpsc, watch};
 
-use crate::book::{Book, Standing};
-use crate::choose::Chosen;
-use desk::Desk;
-use drive::Drive;
-use health::Health;
+use crate::book::{GatewayStore, RecordedProviderHealth};
+use crate::choose::ChosenModel;
+use desk::SharedLedger;
+use drive::ModelCallDriver;
+use health::ProviderHealth;
 
-pub use call::{Answer, Call, CallError, Calling, Context, Progress, Wait};
+pub use call::{
+    ModelCall, ModelCallContext, ModelCallError, ModelCallProgress, ModelCallReply, ModelCallWait,
+    PendingModelCall,
+};
 
 /// Number of reply chunks that may wait for a slow reader before the provider has to wait.
 const PIECES_IN_FLIGHT: usize = 100;
@@ -43,9 +46,9 @@ pub type Owed = Shared<BoxFuture<'static, Result<(), Failure>>>;
 
 /// Everything that a gateway is built from.
 #[derive(Clone)]
-pub struct Setup {
+pub struct GatewaySetup {
     /// Store for the gateway's events.
-    pub book: Arc<dyn Book>,
+    pub book: Arc<dyn GatewayStore>,
     /// Clock for all times.
     pub clock: Clock,
     /// Removes secrets from everything that is sent, shown or recorded.
@@ -62,7 +65,7 @@ pub struct Setup {
     pub thresholds: BreakerThresholds,
 }
 
-impl Setup {
+impl GatewaySetup {
     /// Returns the redactor for replies of models.
     pub(crate) fn of_replies(&self) -> SecretRedactor {
         match &self.formats {
@@ -75,28 +78,28 @@ impl Setup {
 /// The one door to all models. Clones share everything.
 #[derive(Clone)]
 pub struct Gateway {
-    inner: Arc<Inner>,
+    inner: Arc<SharedGateway>,
     /// Number of open calls that this handle and its clones began.
     under_way: Arc<watch::Sender<usize>>,
 }
 
 /// A handle that does not keep the gateway open.
 #[derive(Debug, Clone)]
-pub struct WeakGateway(Weak<Inner>);
+pub struct WeakGateway(Weak<SharedGateway>);
 
-pub(crate) struct Inner {
-    setup: Setup,
+pub(crate) struct SharedGateway {
+    setup: GatewaySetup,
     /// Actor name by which this gateway recognizes its own events in the journal.
     name: String,
-    desk: Desk,
-    health: Mutex<BTreeMap<String, Arc<Health>>>,
+    desk: SharedLedger,
+    health: Mutex<BTreeMap<String, Arc<ProviderHealth>>>,
 }
 
 impl Gateway {
     /// Opens the gateway: reads what was spent so far, and which providers are unhealthy.
-    pub fn open(setup: Setup) -> Result<Self, Failure> {
-        let desk = Desk::open(&*setup.book)?;
-        Ok(Self::of(Arc::new(Inner {
+    pub fn open(setup: GatewaySetup) -> Result<Self, Failure> {
+        let desk = SharedLedger::open(&*setup.book)?;
+        Ok(Self::of(Arc::new(SharedGateway {
             setup,
             name: format!("gateway-{}", &drive::random_id()[..8]),
             desk,
@@ -104,7 +107,7 @@ impl Gateway {
         })))
     }
 
-    fn of(inner: Arc<Inner>) -> Self {
+    fn of(inner: Arc<SharedGateway>) -> Self {
         Self {
             inner,
             under_way: Arc::new(watch::Sender::new(0)),
@@ -118,25 +121,25 @@ impl Gateway {
 
     /// Begins a call. It runs on its own, on the caller's async runtime. Dropping the returned
     /// value cancels it; whatever had come by then is paid for and recorded.
-    pub fn call(&self, call: Call) -> Calling {
+    pub fn call(&self, call: ModelCall) -> PendingModelCall {
         self.begin(call, None)
     }
 
     /// Begins a call that depends on a pending append. The request is sent once that append is
     /// durable; the call has to wait for its own intent to be recorded anyway.
-    pub fn call_after(&self, call: Call, owed: Owed) -> Calling {
+    pub fn call_after(&self, call: ModelCall, owed: Owed) -> PendingModelCall {
         self.begin(call, Some(owed))
     }
 
-    fn begin(&self, call: Call, owed: Option<Owed>) -> Calling {
+    fn begin(&self, call: ModelCall, owed: Option<Owed>) -> PendingModelCall {
         let (sender, pieces) = mpsc::channel(PIECES_IN_FLIGHT);
-        let drive = Drive::new(self.clone(), call, owed, sender);
-        let counted = UnderWay::begin(&self.under_way);
+        let drive = ModelCallDriver::new(self.clone(), call, owed, sender);
+        let counted = ModelCallGuard::begin(&self.under_way);
         tokio::spawn(async move {
             drive.run().await;
             drop(counted);
         });
-        Calling::new(pieces)
+        PendingModelCall::new(pieces)
     }
 
     /// Waits, at most `patience`, until no call of this handle is open, so that cancelled calls
@@ -148,11 +151,11 @@ impl Gateway {
         drop(tokio::time::timeout(patience, quiet).await);
     }
 
-    pub(crate) fn setup(&self) -> &Setup {
+    pub(crate) fn setup(&self) -> &GatewaySetup {
         &self.inner.setup
     }
 
-    pub(crate) fn desk(&self) -> &Desk {
+    pub(crate) fn desk(&self) -> &SharedLedger {
         &self.inner.desk
     }
 
@@ -162,7 +165,10 @@ impl Gateway {
 
     /// Returns the health of a provider, creating it on first use. A rehearsal has a health of
     /// its own, which is not recorded.
-    pub(crate) async fn health(&self, chosen: &Chosen) -> Result<Arc<Health>, Failure> {
+    pub(crate) async fn health(
+        &self,
+        chosen: &ChosenModel,
+    ) -> Result<Arc<ProviderHealth>, Failure> {
         let is_rehearsal = chosen.entry.provider == Provider::Rehearsal;
         let name = chosen.health_name();
         let key = if is_rehearsal {
@@ -175,14 +181,14 @@ impl Gateway {
         }
         let setup = &self.inner.setup;
         let standing = if is_rehearsal {
-            Standing::default()
+            RecordedProviderHealth::default()
         } else {
             self.inner.desk.turn(self).await?.standing(&name)
         };
         let mut known = self.lock_health();
         let clock = setup.clock.clone();
         let fresh = || {
-            Arc::new(Health::new(
+            Arc::new(ProviderHealth::new(
                 &name,
                 setup.slots,
                 setup.thresholds,
@@ -201,11 +207,11 @@ impl Gateway {
         }
     }
 
-    fn known_health(&self, name: &str) -> Option<Arc<Health>> {
+    fn known_health(&self, name: &str) -> Option<Arc<ProviderHealth>> {
         self.lock_health().get(name).cloned()
     }
 
-    fn lock_health(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Health>>> {
+    fn lock_health(&self) -> MutexGuard<'_, BTreeMap<String, Arc<ProviderHealth>>> {
         self.inner
             .health
             .lock()
@@ -221,16 +227,16 @@ impl WeakGateway {
 }
 
 /// Counts a call as open until dropped.
-struct UnderWay(Arc<watch::Sender<usize>>);
+struct ModelCallGuard(Arc<watch::Sender<usize>>);
 
-impl UnderWay {
+impl ModelCallGuard {
     fn begin(under_way: &Arc<watch::Sender<usize>>) -> Self {
         under_way.send_modify(|count| *count += 1);
         Self(Arc::clone(under_way))
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for ModelCallGuard {
     fn drop(&mut self) {
         self.0.send_modify(|count| *count -= 1);
     }

@@ -14,14 +14,19 @@ mod rehearsal;
 mod remote;
 mod watched;
 
-pub use book::{Account, Book, BookError, Entries, Standing};
-pub use catalogue::{Catalogue, Class, Known};
-pub use choose::{Chosen, Listed, Menu};
+pub use book::{
+    GatewayEventBatch, GatewayState, GatewayStore, GatewayStoreError, RecordedProviderHealth,
+};
+pub use catalogue::{CatalogueModel, ModelCatalogue, ModelClass};
+pub use choose::{ChosenModel, ModelAliasEntry, ModelSelector};
 pub use gateway::{
-    Answer, Call, CallError, Calling, Context, Gateway, Owed, Progress, Setup, Wait, WeakGateway,
+    Gateway, GatewaySetup, ModelCall, ModelCallContext, ModelCallError, ModelCallProgress,
+    ModelCallReply, ModelCallWait, Owed, PendingModelCall, WeakGateway,
 };
 pub use model::{ChunkStream, Model};
-pub use recorded::{Asked, Prior};
-pub use rehearsal::{Cassette, Print, Rehearsal, Take, chunks_of, fingerprint};
-pub use remote::{Address, Connection, Connections, Remote};
-pub use watched::Watched;
+pub use recorded::{PriorModelCall, RecordedModelRequests};
+pub use rehearsal::{
+    Cassette, CassetteTake, ModelRequestFingerprint, RehearsalModel, chunks_of, fingerprint,
+};
+pub use remote::{ModelAddress, ProviderHttpClient, ProviderHttpClientPool, RemoteModel};
+pub use watched::SilenceTimeoutModel;

@@ -12,11 +12,11 @@ use artel_types::model::{ModelMessage, ModelRequest};
 use artel_types::{Failure, FailureCode, ModelRequested, RecordedText};
 use serde::Serialize;
 
-use crate::rehearsal::Print;
+use crate::rehearsal::ModelRequestFingerprint;
 
 /// An earlier call of the same stream, whose request a new one may begin with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prior {
+pub struct PriorModelCall {
     /// Id of the call in the journal. It must have been answered, because only then is its
     /// request on record.
     pub call: String,
@@ -24,12 +24,12 @@ pub struct Prior {
     pub request: Arc<ModelRequest>,
     /// Fingerprint of that request, which the next one extends, or `None` if it is unknown and
     /// has to be computed.
-    pub print: Option<Print>,
+    pub print: Option<ModelRequestFingerprint>,
 }
 
 /// A request as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct EncodedModelRequest {
     /// The whole request, or only the messages after those of the prior one.
     pub(crate) json: String,
     /// Call that it begins with.
@@ -37,7 +37,7 @@ pub(crate) struct Written {
 }
 
 #[derive(Serialize)]
-struct Rest<'a> {
+struct RemainingMessages<'a> {
     messages: &'a [ModelMessage],
 }
 
@@ -45,15 +45,15 @@ struct Rest<'a> {
 /// whole.
 pub(crate) fn write(
     request: &ModelRequest,
-    prior: Option<&Prior>,
-) -> Result<Written, serde_json::Error> {
+    prior: Option<&PriorModelCall>,
+) -> Result<EncodedModelRequest, serde_json::Error> {
     let shared = prior.and_then(|prior| Some((prior, rest(&prior.request, request)?)));
     Ok(match shared {
-        Some((prior, messages)) => Written {
-            json: serde_json::to_string(&Rest { messages })?,
+        Some((prior, messages)) => EncodedModelRequest {
+            json: serde_json::to_string(&RemainingMessages { messages })?,
             prior: Some(prior.call.clone()),
         },
-        None => Written {
+        None => EncodedModelRequest {
             json: serde_json::to_string(request)?,
             prior: None,
         },
@@ -95,24 +95,24 @@ pub(crate) fn rest<'a>(
 
 /// The recorded requests of a stream, to be reassembled.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
-    calls: HashMap<String, Noted>,
+pub struct RecordedModelRequests {
+    calls: HashMap<String, RecordedModelRequest>,
 }
 
 #[derive(Debug, Clone)]
-struct Noted {
+struct RecordedModelRequest {
     prior: Option<String>,
     text: RecordedText,
     /// Content of the text, once it was read.
     own: Option<ModelRequest>,
 }
 
-impl Asked {
+impl RecordedModelRequests {
     /// Adds a recorded request. All attempts of one call hold the same.
     pub fn note(&mut self, fact: &ModelRequested) {
         self.calls
             .entry(fact.call.clone())
-            .or_insert_with(|| Noted {
+            .or_insert_with(|| RecordedModelRequest {
                 prior: fact.prior.clone(),
                 text: fact.request.clone(),
                 own: None,
@@ -186,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    fn fact(call: &str, written: &Written) -> ModelRequested {
+    fn fact(call: &str, written: &EncodedModelRequest) -> ModelRequested {
         ModelRequested {
             call: call.to_owned(),
             attempt: 1,
@@ -219,8 +219,8 @@ mod tests {
         }
     }
 
-    fn prior(call: &str, request: &ModelRequest) -> Prior {
-        Prior {
+    fn prior(call: &str, request: &ModelRequest) -> PriorModelCall {
+        PriorModelCall {
             call: call.to_owned(),
             request: Arc::new(request.clone()),
             print: None,
@@ -254,7 +254,7 @@ mod tests {
         for (name, request, is_shared) in table {
             let written = write(&request, Some(&prior("1", &before))).unwrap();
             assert_eq!(written.prior.is_some(), is_shared, "{name}");
-            let mut asked = Asked::default();
+            let mut asked = RecordedModelRequests::default();
             asked.note(&fact("1", &write(&before, None).unwrap()));
             asked.note(&fact("2", &written));
             assert_eq!(asked.whole("2", read).unwrap(), request, "{name}");
@@ -266,11 +266,11 @@ mod tests {
 
     #[test]
     fn a_chain_that_is_not_whole_is_said_not_guessed() {
-        let written = |json: &str, prior: Option<&str>| Written {
+        let written = |json: &str, prior: Option<&str>| EncodedModelRequest {
             json: json.to_owned(),
             prior: prior.map(str::to_owned),
         };
-        let mut asked = Asked::default();
+        let mut asked = RecordedModelRequests::default();
         asked.note(&fact("2", &written(r#"{"messages":[]}"#, Some("1"))));
         asked.note(&fact("3", &written(r#"{"messages":[]}"#, Some("3"))));
         asked.note(&fact("4", &written("{", None)));

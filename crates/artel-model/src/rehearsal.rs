@@ -34,35 +34,35 @@ use futures_util::future::lazy;
 use futures_util::stream::once;
 
 use crate::{ChunkStream, Model};
-use beat::Beat;
-pub use cassette::{Cassette, Take, chunks_of};
-pub use print::{Print, fingerprint};
+use beat::RehearsalEvent;
+pub use cassette::{Cassette, CassetteTake, chunks_of};
+pub use print::{ModelRequestFingerprint, fingerprint};
 
 /// A model that replies as scripted. Clones share their position in the script.
 #[derive(Debug, Clone)]
-pub struct Rehearsal {
-    source: Arc<Mutex<Source>>,
+pub struct RehearsalModel {
+    source: Arc<Mutex<RehearsalSource>>,
 }
 
 #[derive(Debug)]
-enum Source {
-    Script(Box<script::Script>),
-    Cassette(cassette::Playing),
+enum RehearsalSource {
+    Script(Box<script::RehearsalScript>),
+    Cassette(cassette::CassettePlayer),
 }
 
-impl Rehearsal {
+impl RehearsalModel {
     /// Reads a script. Messages refer to it as `name`.
     pub fn load(text: &str, name: &str) -> Result<Self, Failure> {
-        let script = script::Script::read(text, name)?;
-        Ok(Self::new(Source::Script(Box::new(script))))
+        let script = script::RehearsalScript::read(text, name)?;
+        Ok(Self::new(RehearsalSource::Script(Box::new(script))))
     }
 
     /// Plays a recording.
     pub fn play(cassette: Cassette) -> Self {
-        Self::new(Source::Cassette(cassette.into()))
+        Self::new(RehearsalSource::Cassette(cassette.into()))
     }
 
-    fn new(source: Source) -> Self {
+    fn new(source: RehearsalSource) -> Self {
         let source = Arc::new(Mutex::new(source));
         Self { source }
     }
@@ -72,29 +72,29 @@ impl Rehearsal {
     /// `otherwise` does not count.
     pub fn unused(&self) -> usize {
         match &*self.source() {
-            Source::Script(script) => script.unused(),
-            Source::Cassette(playing) => playing.unused(),
+            RehearsalSource::Script(script) => script.unused(),
+            RehearsalSource::Cassette(playing) => playing.unused(),
         }
     }
 
-    fn answer(&self, request: &ModelRequest) -> Vec<Beat> {
+    fn answer(&self, request: &ModelRequest) -> Vec<RehearsalEvent> {
         let answer = match &mut *self.source() {
-            Source::Script(script) => script.answer(request),
-            Source::Cassette(playing) => playing
+            RehearsalSource::Script(script) => script.answer(request),
+            RehearsalSource::Cassette(playing) => playing
                 .answer(request)
-                .map(|chunks| chunks.into_iter().map(Beat::Chunk).collect()),
+                .map(|chunks| chunks.into_iter().map(RehearsalEvent::Chunk).collect()),
         };
-        answer.unwrap_or_else(|fault| vec![Beat::Fault(fault)])
+        answer.unwrap_or_else(|fault| vec![RehearsalEvent::Fault(fault)])
     }
 
     /// Locks the source. Nothing panics between two changes, so the value in a poisoned lock is
     /// intact.
-    fn source(&self) -> MutexGuard<'_, Source> {
+    fn source(&self) -> MutexGuard<'_, RehearsalSource> {
         self.source.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Model for Rehearsal {
+impl Model for RehearsalModel {
     fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let (rehearsal, request) = (self.clone(), request.clone());
         let answer = lazy(move |_| rehearsal.answer(&request));

@@ -18,7 +18,7 @@ use reqwest::{RequestBuilder, Response};
 
 use crate::model::{ChunkStream, Model};
 
-pub use connection::{Connection, Connections};
+pub use connection::{ProviderHttpClient, ProviderHttpClientPool};
 
 /// Largest part of a refusal that is read, in bytes. The rest is never interesting.
 const LARGEST_REFUSAL: usize = 64 * 1024;
@@ -30,7 +30,7 @@ const LAST_BYTES: Duration = Duration::from_millis(50);
 
 /// The address of a model server, and how to reach it.
 #[derive(Clone)]
-pub struct Address {
+pub struct ModelAddress {
     /// Wire format that it speaks.
     pub wire: WireFormat,
     /// URL before the wire format's own path.
@@ -45,19 +45,19 @@ pub struct Address {
 
 /// A model behind a provider's HTTP interface.
 #[derive(Debug, Clone)]
-pub struct Remote {
-    connection: Connection,
-    address: Arc<Address>,
+pub struct RemoteModel {
+    connection: ProviderHttpClient,
+    address: Arc<ModelAddress>,
     model: String,
     card: ModelSpec,
     clock: Clock,
 }
 
-impl Remote {
+impl RemoteModel {
     /// Describes a model at an address. Nothing is sent yet.
     pub fn new(
-        connection: Connection,
-        address: Address,
+        connection: ProviderHttpClient,
+        address: ModelAddress,
         model: impl Into<String>,
         card: ModelSpec,
         clock: Clock,
@@ -105,7 +105,7 @@ impl Remote {
         builder: RequestBuilder,
         more: &[(&'static str, String)],
     ) -> Result<Response, ModelFault> {
-        let Address { wire, patience, .. } = *self.address;
+        let ModelAddress { wire, patience, .. } = *self.address;
         let sent = builder.headers(self.address.call_headers(more)?).send();
         let response = match tokio::time::timeout(patience, sent).await {
             Ok(sent) => sent.map_err(|error| trouble::of_sending(&error))?,
@@ -136,7 +136,7 @@ impl Remote {
         Ok(body)
     }
 
-    async fn open(&self, request: &ModelRequest) -> Result<Answering, ModelFault> {
+    async fn open(&self, request: &ModelRequest) -> Result<RemoteReplyStream, ModelFault> {
         let WireRequest {
             path,
             headers,
@@ -149,7 +149,7 @@ impl Remote {
         if let Some(sort) = sort {
             return Err(self.judge_whole(response, sort).await);
         }
-        Ok(Answering {
+        Ok(RemoteReplyStream {
             request_id: wire.request_id(&|name| header(response.headers(), name)),
             response,
             decoder: wire.decoder(),
@@ -161,7 +161,7 @@ impl Remote {
     }
 }
 
-impl Remote {
+impl RemoteModel {
     /// Returns the fault of a response that is not a stream. It is often an error with a
     /// success status.
     async fn judge_whole(&self, response: Response, sort: &'static str) -> ModelFault {
@@ -195,21 +195,21 @@ fn no_stream(headers: &HeaderMap) -> Option<&'static str> {
     }
 }
 
-impl Model for Remote {
+impl Model for RemoteModel {
     fn reply(&self, request: &ModelRequest) -> ChunkStream {
-        let begin = Stage::Asking(Box::new((self.clone(), request.clone())));
-        Box::pin(stream::unfold(begin, Stage::next))
+        let begin = RemoteReplyStage::Asking(Box::new((self.clone(), request.clone())));
+        Box::pin(stream::unfold(begin, RemoteReplyStage::next))
     }
 }
 
 /// The stage of a streamed reply.
-enum Stage {
-    Asking(Box<(Remote, ModelRequest)>),
-    Answering(Box<Answering>),
+enum RemoteReplyStage {
+    Asking(Box<(RemoteModel, ModelRequest)>),
+    Answering(Box<RemoteReplyStream>),
     Over,
 }
 
-struct Answering {
+struct RemoteReplyStream {
     /// Id that the provider gave the request.
     request_id: Option<String>,
     response: Response,
@@ -220,7 +220,7 @@ struct Answering {
     patience: Duration,
 }
 
-impl Stage {
+impl RemoteReplyStage {
     async fn next(self) -> Option<(Result<ReplyChunk, ModelFault>, Self)> {
         let mut answering = match self {
             Self::Asking(asking) => {
@@ -240,7 +240,7 @@ impl Stage {
     }
 }
 
-impl Answering {
+impl RemoteReplyStream {
     /// Returns the next chunk, or `None` after the end.
     async fn next(&mut self) -> Option<Result<ReplyChunk, ModelFault>> {
         loop {
@@ -323,7 +323,7 @@ fn beginning(body: &[u8]) -> String {
         .collect()
 }
 
-impl std::fmt::Debug for Answering {
+impl std::fmt::Debug for RemoteReplyStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.decoder)
     }

@@ -10,19 +10,19 @@ use crate::model::{ChunkStream, Model};
 
 /// Ends a reply that falls silent. A model behind HTTP watches its bytes itself, where even
 /// a sign of life that is not part of the reply counts; this is for models that cannot.
-pub struct Watched {
+pub struct SilenceTimeoutModel {
     model: Arc<dyn Model>,
     patience: Duration,
 }
 
-impl Watched {
+impl SilenceTimeoutModel {
     /// Wraps a model, which may be silent for at most `patience`.
     pub fn new(model: Arc<dyn Model>, patience: Duration) -> Self {
         Self { model, patience }
     }
 }
 
-impl Model for Watched {
+impl Model for SilenceTimeoutModel {
     fn reply(&self, request: &ModelRequest) -> ChunkStream {
         let (answer, patience) = (self.model.reply(request), self.patience);
         let next = move |answer: Option<ChunkStream>| async move {

@@ -27,7 +27,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord, JournalRecordRef};
-use artel_model::Account;
+use artel_model::GatewayState;
 use artel_types::{Event, Fact, Failure, FailureCode, RunFinished, RunId, RunStarted, TraceId};
 
 pub use drivers::Drivers;
@@ -65,7 +65,7 @@ pub struct Board {
     /// The pieces of work that may need a person. No other piece of work does.
     unsettled: BTreeSet<usize>,
     meter: Meter,
-    account: Account,
+    account: GatewayState,
     names: Names,
     damage: Option<Damage>,
 }

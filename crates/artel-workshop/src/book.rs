@@ -1,7 +1,7 @@
 //! The journal as the gateway's store.
 
 use artel_journal::{EventBatch, EventQuery, Journal, JournalAppendError, JournalProjection};
-use artel_model::{Account, Book, BookError, Entries};
+use artel_model::{GatewayEventBatch, GatewayState, GatewayStore, GatewayStoreError};
 use artel_types::{Event, Failure, FailureCode, RecordedText};
 use futures_util::future::BoxFuture;
 
@@ -11,10 +11,10 @@ const LARGEST_INLINE: usize = 4 * 1024;
 
 /// The projection from events to the gateway's state. Raise the version whenever a fold
 /// changes.
-pub(crate) const ACCOUNT: JournalProjection<Account> = JournalProjection {
+pub(crate) const ACCOUNT: JournalProjection<GatewayState> = JournalProjection {
     name: "gateway",
     version: 2,
-    fold: Account::fold,
+    fold: GatewayState::fold,
 };
 
 pub(crate) struct JournalBook(Journal);
@@ -25,8 +25,8 @@ impl JournalBook {
     }
 }
 
-impl Book for JournalBook {
-    fn open(&self) -> Result<(Account, u64), Failure> {
+impl GatewayStore for JournalBook {
+    fn open(&self) -> Result<(GatewayState, u64), Failure> {
         Ok(ACCOUNT.state(self.0.reader())?)
     }
 
@@ -35,11 +35,14 @@ impl Book for JournalBook {
         let last = self
             .0
             .reader()
-            .visit_kinds(&query, Account::concerns, |event| visit(&event))?;
+            .visit_kinds(&query, GatewayState::concerns, |event| visit(&event))?;
         Ok(last)
     }
 
-    fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
+    fn append(
+        &self,
+        entries: GatewayEventBatch,
+    ) -> BoxFuture<'static, Result<(), GatewayStoreError>> {
         let mut batch = EventBatch::of(entries.drafts);
         if let Some((stream, position)) = entries.expecting {
             batch = batch.expecting(stream, position);
@@ -48,8 +51,8 @@ impl Book for JournalBook {
         Box::pin(async move {
             match ack.await {
                 Ok(_) => Ok(()),
-                Err(JournalAppendError::Conflict { .. }) => Err(BookError::Moved),
-                Err(error) => Err(BookError::Failed(error.into())),
+                Err(JournalAppendError::Conflict { .. }) => Err(GatewayStoreError::Moved),
+                Err(error) => Err(GatewayStoreError::Failed(error.into())),
             }
         })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use artel_journal::{BlobStore, EventFilter, EventQuery, JournalReader};
-use artel_model::{Asked, Cassette, Take};
+use artel_model::{Cassette, CassetteTake, RecordedModelRequests};
 use artel_types::model::ModelReply;
 use artel_types::{Fact, Failure, FailureCode, RecordedText};
 
@@ -29,7 +29,7 @@ impl Workshop {
             ..EventFilter::default()
         };
         let reader = self.reader()?;
-        let (mut asked, mut said) = (Asked::default(), Vec::new());
+        let (mut asked, mut said) = (RecordedModelRequests::default(), Vec::new());
         reader.visit_events(&EventQuery::of(filter), |event| {
             match event.fact {
                 Fact::ModelRequested(fact) => asked.note(&fact),
@@ -50,7 +50,7 @@ impl Workshop {
             let request = asked.whole(&call, |text| read(&blobs, text))?;
             let reply: ModelReply =
                 serde_json::from_str(&read(&blobs, &reply)?).map_err(unreadable)?;
-            takes.push(Take::new(request, reply));
+            takes.push(CassetteTake::new(request, reply));
         }
         if takes.is_empty() {
             let what = format!("`{id}` has no answer of a model to play again");
@@ -64,7 +64,11 @@ impl Workshop {
 /// Reads earlier requests from the same streams. A run that another process resumed
 /// continues under another trace, and its requests begin with messages that are recorded
 /// earlier in the stream.
-fn note_earlier(reader: &JournalReader, asked: &mut Asked, said: &[Said]) -> Result<(), Failure> {
+fn note_earlier(
+    reader: &JournalReader,
+    asked: &mut RecordedModelRequests,
+    said: &[Said],
+) -> Result<(), Failure> {
     let is_cut = |said: &&Said| asked.missing(&said.call).is_some();
     let streams: BTreeSet<&str> = said
         .iter()

@@ -1,7 +1,7 @@
 //! API keys of providers. A key is tried before it is stored, and is never shown.
 
 use artel_config::Settings;
-use artel_model::Chosen;
+use artel_model::ChosenModel;
 use artel_types::model::{ModelAliasSettings, ModelFault, ModelFaultKind, Provider};
 use artel_types::{Failure, FailureCode, REDACTED, Secret, SecretRedactor, Timestamp};
 use artel_vault::{DEFAULT_ACCOUNT, Forgotten, Kept, Origin, Place, Removed, VaultError};
@@ -82,7 +82,7 @@ impl Caller {
     pub async fn store_key(&self, account: &Account, key: Secret) -> Result<Stored, Problems> {
         let wire = wire_of(account.provider)?;
         let settings = self.settings_here()?;
-        let chosen = Chosen {
+        let chosen = ChosenModel {
             wanted: account.provider.to_string(),
             resolved: "as named".to_owned(),
             entry: entry_of(account.provider, &self.account_name(account), &settings),
@@ -327,7 +327,7 @@ impl KeyStatus {
 
 /// Returns the failure for a key that could not be tried or was refused. The key is
 /// removed from the provider's message, which may repeat it.
-fn not_tried(chosen: &Chosen, key: &Secret, fault: &ModelFault) -> Failure {
+fn not_tried(chosen: &ChosenModel, key: &Secret, fault: &ModelFault) -> Failure {
     let (provider, url) = (chosen.entry.provider, chosen.base_url());
     let said = fault.message.replace(key.expose(), REDACTED);
     let said = SecretRedactor::of_known_values([key])

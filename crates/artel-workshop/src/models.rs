@@ -10,8 +10,9 @@ use artel_config::{Environment, Settings};
 use artel_files::read_bounded;
 use artel_journal::Journal;
 use artel_model::{
-    Address, Cassette, Catalogue, Chosen, Connections, Gateway, Menu, Model, Rehearsal, Remote,
-    Setup, Take, Watched,
+    Cassette, CassetteTake, ChosenModel, Gateway, GatewaySetup, Model, ModelAddress,
+    ModelCatalogue, ModelSelector, ProviderHttpClientPool, RehearsalModel, RemoteModel,
+    SilenceTimeoutModel,
 };
 use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{ModelAliasSettings, Provider};
@@ -34,12 +35,12 @@ const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 
 /// The available models, and how each is reached.
 pub struct Models {
-    menu: Menu,
+    menu: ModelSelector,
     vault: Vault,
     /// Why the stored keys cannot be read.
     no_keys: Option<Failure>,
     environment: Environment,
-    connections: Connections,
+    connections: ProviderHttpClientPool,
     idle_timeout: Duration,
     clock: artel_types::Clock,
     /// The rehearsals in progress, by script.
@@ -78,7 +79,7 @@ impl Workshop {
             max_wait: settings.gateway.max_wait.value,
             secrets,
         };
-        let setup = Setup {
+        let setup = GatewaySetup {
             formats: Some(self.caller.formats()),
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: self.caller.clock.clone(),
@@ -131,19 +132,19 @@ impl Models {
         let (keyed, no_keys) = keyed(&environment, &vault);
         let entries = settings.models.iter();
         Self {
-            menu: Menu {
+            menu: ModelSelector {
                 entries: entries
                     .map(|(alias, entry)| (alias.clone(), entry.value.clone()))
                     .collect(),
                 override_with: override_of(&environment),
                 keyed,
                 ollama: Vec::new(),
-                catalogue: Catalogue::shipped(&settings.prices),
+                catalogue: ModelCatalogue::shipped(&settings.prices),
             },
             vault,
             no_keys,
             environment,
-            connections: Connections::new(settings.gateway.connect_timeout.value),
+            connections: ProviderHttpClientPool::new(settings.gateway.connect_timeout.value),
             idle_timeout: settings.gateway.idle_timeout.value,
             clock: caller.clock.clone(),
             begun: Mutex::default(),
@@ -157,7 +158,7 @@ impl Models {
     }
 
     /// Chooses a model: by alias, as `provider:model`, or the default.
-    pub fn choose(&self, wanted: Option<&str>) -> Result<Chosen, Failure> {
+    pub fn choose(&self, wanted: Option<&str>) -> Result<ChosenModel, Failure> {
         self.menu.choose(wanted).map_err(|failure| {
             // If the stored keys cannot be read, that is why there seem to be none.
             match &self.no_keys {
@@ -196,7 +197,11 @@ impl Models {
     }
 
     /// Returns the chosen model, ready for calls.
-    pub fn connect(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
+    pub fn connect(
+        &self,
+        chosen: &ChosenModel,
+        workshop: &Workshop,
+    ) -> Result<Arc<dyn Model>, Failure> {
         match WireFormat::of(chosen.entry.provider) {
             Some(wire) => Ok(Arc::new(self.remote(wire, chosen)?)),
             None => self.rehearsal(chosen, workshop),
@@ -205,7 +210,11 @@ impl Models {
 
     /// Returns the rehearsal of a script. The same script gives the same rehearsal, which
     /// remembers how far it has come.
-    fn rehearsal(&self, chosen: &Chosen, workshop: &Workshop) -> Result<Arc<dyn Model>, Failure> {
+    fn rehearsal(
+        &self,
+        chosen: &ChosenModel,
+        workshop: &Workshop,
+    ) -> Result<Arc<dyn Model>, Failure> {
         let name = &chosen.entry.model;
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = begun.get(name) {
@@ -213,7 +222,7 @@ impl Models {
         }
         let patience = chosen.entry.timeout.unwrap_or(self.idle_timeout);
         let rehearsal = Arc::new(rehearsal(name, workshop)?);
-        let model: Arc<dyn Model> = Arc::new(Watched::new(rehearsal, patience));
+        let model: Arc<dyn Model> = Arc::new(SilenceTimeoutModel::new(rehearsal, patience));
         begun.insert(name.clone(), model.clone());
         Ok(model)
     }
@@ -225,7 +234,7 @@ impl Models {
     }
 
     /// Returns the chosen model if it is reached over HTTP.
-    pub fn remote(&self, wire: WireFormat, chosen: &Chosen) -> Result<Remote, Failure> {
+    pub fn remote(&self, wire: WireFormat, chosen: &ChosenModel) -> Result<RemoteModel, Failure> {
         let entry = &chosen.entry;
         let key = self.key_of(entry)?.map(|found| found.secret);
         if key.is_none() && self.needs_key(chosen) {
@@ -238,16 +247,16 @@ impl Models {
 
     /// Returns whether the model refuses calls without a key, as the providers' usual
     /// addresses do.
-    pub(crate) fn needs_key(&self, chosen: &Chosen) -> bool {
+    pub(crate) fn needs_key(&self, chosen: &ChosenModel) -> bool {
         needs_key(chosen.entry.provider) && chosen.entry.base_url.is_none()
     }
 
     pub(crate) fn remote_with(
         &self,
         wire: WireFormat,
-        chosen: &Chosen,
+        chosen: &ChosenModel,
         key: Option<Secret>,
-    ) -> Result<Remote, Failure> {
+    ) -> Result<RemoteModel, Failure> {
         let entry = &chosen.entry;
         let base_url = chosen.base_url();
         let proxy = match entry.proxy.as_deref() {
@@ -255,7 +264,7 @@ impl Models {
             Some(proxy) => Some(proxy.to_owned()),
             None => self.environment.proxy_for(&base_url),
         };
-        let address = Address {
+        let address = ModelAddress {
             wire,
             base_url,
             key,
@@ -264,13 +273,19 @@ impl Models {
         };
         let connection = self.connections.through(proxy.as_deref())?;
         let (model, clock) = (entry.model.clone(), self.clock.clone());
-        Ok(Remote::new(connection, address, model, chosen.card, clock))
+        Ok(RemoteModel::new(
+            connection,
+            address,
+            model,
+            chosen.card,
+            clock,
+        ))
     }
 
     /// Asks a local Ollama server for its models. No server is not an error.
     async fn local_models(&self) -> Vec<String> {
         let entry = ModelAliasSettings::named(Provider::Ollama, "");
-        let chosen = Chosen {
+        let chosen = ChosenModel {
             wanted: "ollama".to_owned(),
             resolved: "the usual place".to_owned(),
             entry,
@@ -367,11 +382,11 @@ pub fn refuse_rehearsal_over_http(named: &str) -> Result<(), Failure> {
 }
 
 /// Opens a script, a recording in a file, or a recording in this workshop's own journal.
-fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
+fn rehearsal(name: &str, workshop: &Workshop) -> Result<RehearsalModel, Failure> {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str());
     match extension {
-        Some("yaml" | "yml") => Rehearsal::load(&script(path, workshop)?, name),
+        Some("yaml" | "yml") => RehearsalModel::load(&script(path, workshop)?, name),
         Some("jsonl") => recording(&script(path, workshop)?),
         _ if name.contains(['/', '.']) => Err(Failure::new(
             FailureCode::M011,
@@ -379,18 +394,18 @@ fn rehearsal(name: &str, workshop: &Workshop) -> Result<Rehearsal, Failure> {
         )
         .because("a script ends in `.yaml`, a recording in `.jsonl`, and an id has no dots")
         .advise("`docs/rehearsal.md` describes both")),
-        _ => Ok(Rehearsal::play(workshop.cassette(name)?)),
+        _ => Ok(RehearsalModel::play(workshop.cassette(name)?)),
     }
 }
 
 /// Reads a recording. The requests in the file are what is expected, even if somebody has
 /// edited them since: the stored fingerprints belong to the original requests.
-fn recording(text: &str) -> Result<Rehearsal, Failure> {
+fn recording(text: &str) -> Result<RehearsalModel, Failure> {
     let cassette = Cassette::read_jsonl(text)
         .map_err(|failure| failure.advise("`artel model record TRACE > FILE` makes one"))?;
     let takes = cassette.takes().iter();
-    let takes = takes.map(|take| Take::new(take.request.clone(), take.reply.clone()));
-    Ok(Rehearsal::play(Cassette::new(takes.collect())))
+    let takes = takes.map(|take| CassetteTake::new(take.request.clone(), take.reply.clone()));
+    Ok(RehearsalModel::play(Cassette::new(takes.collect())))
 }
 
 fn script(path: &Path, workshop: &Workshop) -> Result<String, Failure> {

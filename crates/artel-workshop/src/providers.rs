@@ -1,7 +1,7 @@
 //! Models and providers as people see them: what an alias stands for, and the health of a
 //! provider.
 
-use artel_model::{Listed, Standing};
+use artel_model::{ModelAliasEntry, RecordedProviderHealth};
 use artel_types::model::{ModelSpec, Provider};
 use artel_types::{
     BreakerClosed, EventDraft, Fact, Failure, FailureCode, Money, ProviderResumed, StreamName,
@@ -92,8 +92,8 @@ pub struct ModelRow {
     pub how: String,
 }
 
-impl From<Listed> for ModelRow {
-    fn from(listed: Listed) -> Self {
+impl From<ModelAliasEntry> for ModelRow {
+    fn from(listed: ModelAliasEntry) -> Self {
         let alias = listed.alias;
         match listed.choice {
             Ok(chosen) => Self {
@@ -138,7 +138,11 @@ pub enum HeldBy {
 
 impl HeldBack {
     /// Returns the suspension of a provider, or `None` if it may be asked.
-    pub(crate) fn of(name: &str, standing: &Standing, now: Timestamp) -> Option<Self> {
+    pub(crate) fn of(
+        name: &str,
+        standing: &RecordedProviderHealth,
+        now: Timestamp,
+    ) -> Option<Self> {
         let paused = standing.paused.map(|(_, until)| (HeldBy::Itself, until));
         let open = standing.open_until.map(|until| (HeldBy::Failures, until));
         let mut held = [paused, open].into_iter().flatten();
@@ -190,7 +194,7 @@ impl Caller {
         let provider_name = chosen.health_name();
         let standing = match self.workshop() {
             Ok(workshop) => workshop.standing(&provider_name)?,
-            Err(_) => Standing::default(),
+            Err(_) => RecordedProviderHealth::default(),
         };
         let (health, until) = health(&standing, self.clock().now());
         Ok(ModelShown {
@@ -210,7 +214,7 @@ impl Caller {
 }
 
 impl Workshop {
-    fn standing(&self, provider: &str) -> Result<Standing, Failure> {
+    fn standing(&self, provider: &str) -> Result<RecordedProviderHealth, Failure> {
         let (account, _) = ACCOUNT.state(&*self.reader()?)?;
         Ok(account.standings.get(provider).cloned().unwrap_or_default())
     }
@@ -263,7 +267,7 @@ impl Workshop {
     }
 }
 
-fn health(standing: &Standing, now: Timestamp) -> (String, Option<Timestamp>) {
+fn health(standing: &RecordedProviderHealth, now: Timestamp) -> (String, Option<Timestamp>) {
     if let Some(held) = HeldBack::of("", standing, now) {
         let how = match held.by {
             HeldBy::Itself => "asked for a pause",

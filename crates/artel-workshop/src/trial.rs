@@ -4,7 +4,10 @@ mod question;
 
 use std::time::Duration;
 
-use artel_model::{Answer, Call, CallError, Chosen, Context, Gateway, Progress, Wait};
+use artel_model::{
+    ChosenModel, Gateway, ModelCall, ModelCallContext, ModelCallError, ModelCallProgress,
+    ModelCallReply, ModelCallWait,
+};
 use artel_types::model::{
     MessagePart, ModelCallAttribution, ModelCallPriority, ModelCallReason, ModelFault,
     ModelFaultKind, ModelRequest, PrivacyLabel, ReplyChunk, ToolCall,
@@ -117,7 +120,7 @@ impl Workshop {
         // runs have.
         let gateway = self.gateway(&journal, &models).await?;
         let model = models.connect(&chosen, self)?;
-        let call = Call {
+        let call = ModelCall {
             request: ModelRequest::default(),
             prior: None,
             model,
@@ -131,7 +134,7 @@ impl Workshop {
                 person: Some(self.caller.actor().id),
                 ..ModelCallAttribution::default()
             },
-            context: Context {
+            context: ModelCallContext {
                 above: Vec::new(),
                 step: None,
                 trace: self.trace_id(),
@@ -166,7 +169,7 @@ impl Workshop {
 }
 
 impl Trial {
-    fn of(chosen: &Chosen) -> Self {
+    fn of(chosen: &ChosenModel) -> Self {
         Self {
             ok: false,
             alias: chosen.wanted.clone(),
@@ -217,9 +220,9 @@ impl Trial {
     async fn run(
         &mut self,
         gateway: &Gateway,
-        call: &Call,
+        call: &ModelCall,
         say: &mut dyn FnMut(String),
-    ) -> Result<(), CallError> {
+    ) -> Result<(), ModelCallError> {
         self.ask(gateway, call, question::both(), say).await?;
         if self.tool_call == Feature::Unseen {
             self.ask(gateway, call, question::only_call(), say).await?;
@@ -233,23 +236,23 @@ impl Trial {
     async fn ask(
         &mut self,
         gateway: &Gateway,
-        call: &Call,
+        call: &ModelCall,
         request: ModelRequest,
         say: &mut dyn FnMut(String),
-    ) -> Result<(), CallError> {
-        let asked = Call {
+    ) -> Result<(), ModelCallError> {
+        let asked = ModelCall {
             request,
             ..call.clone()
         };
         let (mut calling, mut pieces) = (gateway.call(asked), 0_u32);
         while let Some(progress) = calling.next().await {
             match progress {
-                Progress::Piece(ReplyChunk::Text { .. } | ReplyChunk::ToolDelta { .. }) => {
-                    pieces += 1
-                }
-                Progress::Waiting(wait) => {
+                ModelCallProgress::Piece(
+                    ReplyChunk::Text { .. } | ReplyChunk::ToolDelta { .. },
+                ) => pieces += 1,
+                ModelCallProgress::Waiting(wait) => {
                     if let Some(fault) = self.wait(wait, say) {
-                        return Err(CallError::Fault {
+                        return Err(ModelCallError::Fault {
                             provider: call.chosen.health_name(),
                             fault,
                             attempts: 1,
@@ -257,27 +260,27 @@ impl Trial {
                         });
                     }
                 }
-                Progress::Notice(notice) => self.note(notice, say),
-                Progress::Done(answer) => {
+                ModelCallProgress::Notice(notice) => self.note(notice, say),
+                ModelCallProgress::Done(answer) => {
                     if pieces > 1 {
                         self.streaming = Feature::Works;
                     }
                     self.take(&answer, say);
                     return Ok(());
                 }
-                Progress::Failed(error) => return Err(*error),
-                Progress::Asking { .. } | Progress::Piece(_) => {}
+                ModelCallProgress::Failed(error) => return Err(*error),
+                ModelCallProgress::Asking { .. } | ModelCallProgress::Piece(_) => {}
             }
         }
-        Err(CallError::CalledOff)
+        Err(ModelCallError::CalledOff)
     }
 
     /// Reports what the trial waits for. If the model is unreachable, returns the fault
     /// instead: the person who is watching is the one who can change that.
-    fn wait(&mut self, wait: Wait, say: &mut dyn FnMut(String)) -> Option<ModelFault> {
+    fn wait(&mut self, wait: ModelCallWait, say: &mut dyn FnMut(String)) -> Option<ModelFault> {
         let text = wait.to_string();
         let last = self.notes.last().map(String::as_str).unwrap_or_default();
-        let Wait::Retry { fault, .. } = wait else {
+        let ModelCallWait::Retry { fault, .. } = wait else {
             // A pause is often announced already by the attempt that caused it.
             let until = text.rsplit_once(" until ").map(|(_, until)| until);
             if !until.is_some_and(|until| last.ends_with(until)) {
@@ -301,7 +304,7 @@ impl Trial {
         say(text);
     }
 
-    fn take(&mut self, answer: &Answer, say: &mut dyn FnMut(String)) {
+    fn take(&mut self, answer: &ModelCallReply, say: &mut dyn FnMut(String)) {
         let reply = &answer.reply;
         let is_thought = |part: &MessagePart| matches!(part, MessagePart::Thinking { .. });
         let is_good = |call: &ToolCall| question::complaint(call).is_none();
@@ -331,7 +334,7 @@ impl Trial {
 
     /// Adds an answer to the speed. An answer that arrived all at once was generated before it
     /// arrived.
-    fn measure(&mut self, answer: &Answer) {
+    fn measure(&mut self, answer: &ModelCallReply) {
         let Some(usage) = answer.reply.usage else {
             return;
         };
@@ -350,7 +353,7 @@ impl Trial {
 }
 
 /// Adds a next step to any failure.
-fn advised(failure: Failure, chosen: &Chosen, key: Option<&Origin>) -> Failure {
+fn advised(failure: Failure, chosen: &ChosenModel, key: Option<&Origin>) -> Failure {
     let provider = chosen.entry.provider;
     let advice = match (failure.code, key) {
         (FailureCode::M003, Some(Origin::Env(name))) => {

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_config::Environment;
-use artel_model::{Call, ChunkStream, Context, Gateway, Model, Progress, Wait};
+use artel_model::{
+    ChunkStream, Gateway, Model, ModelCall, ModelCallContext, ModelCallProgress, ModelCallWait,
+};
 use artel_types::model::{
     ModelCallAttribution, ModelCallPriority, ModelMessage, ModelRequest, PrivacyLabel,
 };
@@ -47,10 +49,10 @@ async fn ask(workshop: &Workshop, gateway: &Gateway, words: &str) -> Result<u64,
     Ok(answer.charged.tokens.0)
 }
 
-async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
+async fn call(workshop: &Workshop, words: &str) -> Result<ModelCall, Failure> {
     let models = workshop.models(None).await.unwrap();
     let chosen = models.choose(None)?;
-    Ok(Call {
+    Ok(ModelCall {
         request: ModelRequest {
             // Longer than what fits into an event, so that it is kept beside the journal.
             messages: vec![ModelMessage::user(format!(
@@ -69,7 +71,7 @@ async fn call(workshop: &Workshop, words: &str) -> Result<Call, Failure> {
             role: Some("engineer".into()),
             ..ModelCallAttribution::default()
         },
-        context: Context {
+        context: ModelCallContext {
             above: Vec::new(),
             step: None,
             trace: TraceId::from_random([1; 16]),
@@ -196,7 +198,7 @@ async fn all_of_a_process_stand_in_one_line_before_a_provider() {
             gate: Arc::clone(&gate),
             inner: Arc::clone(&call.model),
         };
-        Call {
+        ModelCall {
             model: Arc::new(slow),
             ..call
         }
@@ -209,12 +211,12 @@ async fn all_of_a_process_stand_in_one_line_before_a_provider() {
             progress = waits.next() => progress,
         };
         match progress.unwrap() {
-            Progress::Waiting(wait) => break wait,
-            Progress::Failed(error) => panic!("{error:?}"),
+            ModelCallProgress::Waiting(wait) => break wait,
+            ModelCallProgress::Failed(error) => panic!("{error:?}"),
             _ => {}
         }
     };
-    assert!(matches!(waited, Wait::Turn { .. }), "{waited:?}");
+    assert!(matches!(waited, ModelCallWait::Turn { .. }), "{waited:?}");
     std::fs::write(narrow.root().join("artel.toml"), "[gateway]\nslots = 2\n").unwrap();
     let wider = caller(home.path()).workshop().unwrap();
     let third = open(&wider).await;

@@ -4,59 +4,59 @@ use artel_types::Money;
 use artel_types::model::{LongContextPrices, ModelSpec, Provider, ThinkingStyle};
 use serde::Deserialize;
 
-use super::{Class, Known};
+use super::{CatalogueModel, ModelClass};
 
 const TEXT: &str = include_str!("../../data/models.toml");
 
 #[derive(Debug, Default)]
-pub(super) struct Shipped {
+pub(super) struct ShippedCatalogue {
     pub(super) as_of: String,
-    anthropic: Vec<Known>,
-    openai: Vec<Known>,
-    google: Vec<Known>,
+    anthropic: Vec<CatalogueModel>,
+    openai: Vec<CatalogueModel>,
+    google: Vec<CatalogueModel>,
 }
 
 /// The TOML file of the list.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct ShippedCatalogueFile {
     as_of: String,
-    anthropic: Vec<Row>,
-    openai: Vec<Row>,
-    google: Vec<Row>,
+    anthropic: Vec<ShippedCatalogueRow>,
+    openai: Vec<ShippedCatalogueRow>,
+    google: Vec<ShippedCatalogueRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ShippedCatalogueRow {
     id: String,
-    class: Class,
+    class: ModelClass,
     context: Option<u64>,
     max_output: Option<u64>,
-    input: Option<Dollars>,
-    output: Option<Dollars>,
-    cache_read: Option<Dollars>,
-    cache_write: Option<Dollars>,
+    input: Option<CataloguePrice>,
+    output: Option<CataloguePrice>,
+    cache_read: Option<CataloguePrice>,
+    cache_write: Option<CataloguePrice>,
     #[serde(default)]
     thinking: ThinkingStyle,
-    long: Option<Long>,
+    long: Option<ShippedLongPrices>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Long {
+struct ShippedLongPrices {
     above: u64,
-    input: Dollars,
-    output: Dollars,
-    cache_read: Option<Dollars>,
-    cache_write: Option<Dollars>,
+    input: CataloguePrice,
+    output: CataloguePrice,
+    cache_read: Option<CataloguePrice>,
+    cache_write: Option<CataloguePrice>,
 }
 
 /// A price with few digits, so that rounding to millionths gives back the written number.
 #[derive(Deserialize, Clone, Copy)]
-struct Dollars(f64);
+struct CataloguePrice(f64);
 
-impl Shipped {
+impl ShippedCatalogue {
     /// Reads the list. A test makes sure that it can be read. If it could not, no model would
     /// be known, and everything would still work.
     pub(super) fn read() -> Self {
@@ -64,8 +64,9 @@ impl Shipped {
     }
 
     pub(super) fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let written: Written = toml::from_str(text)?;
-        let known = |rows: Vec<Row>| rows.into_iter().map(Known::from).collect();
+        let written: ShippedCatalogueFile = toml::from_str(text)?;
+        let known =
+            |rows: Vec<ShippedCatalogueRow>| rows.into_iter().map(CatalogueModel::from).collect();
         Ok(Self {
             as_of: written.as_of,
             anthropic: known(written.anthropic),
@@ -74,7 +75,7 @@ impl Shipped {
         })
     }
 
-    pub(super) fn of(&self, provider: Provider) -> &[Known] {
+    pub(super) fn of(&self, provider: Provider) -> &[CatalogueModel] {
         match provider {
             Provider::Anthropic => &self.anthropic,
             Provider::OpenAi => &self.openai,
@@ -84,9 +85,9 @@ impl Shipped {
     }
 }
 
-impl From<Row> for Known {
-    fn from(row: Row) -> Self {
-        let money = |dollars: Option<Dollars>| dollars.map(Money::from);
+impl From<ShippedCatalogueRow> for CatalogueModel {
+    fn from(row: ShippedCatalogueRow) -> Self {
+        let money = |dollars: Option<CataloguePrice>| dollars.map(Money::from);
         let card = ModelSpec {
             context: row.context,
             max_output: row.max_output,
@@ -111,8 +112,8 @@ impl From<Row> for Known {
     }
 }
 
-impl From<Dollars> for Money {
-    fn from(dollars: Dollars) -> Self {
+impl From<CataloguePrice> for Money {
+    fn from(dollars: CataloguePrice) -> Self {
         Self((dollars.0 * 1_000_000.0).round() as u64)
     }
 }

@@ -9,40 +9,40 @@ use super::*;
 
 const LISTED: [Provider; 3] = [Provider::Anthropic, Provider::OpenAi, Provider::Google];
 
-fn catalogue(extra: &[(&str, ModelSpec)]) -> Catalogue {
+fn catalogue(extra: &[(&str, ModelSpec)]) -> ModelCatalogue {
     let extra = extra.iter().map(|(id, card)| ((*id).to_owned(), *card));
-    Catalogue::shipped(&extra.collect())
+    ModelCatalogue::shipped(&extra.collect())
 }
 
 #[test]
 fn the_shipped_list_can_be_read() {
-    let shipped = Shipped::parse(shipped::text());
+    let shipped = ShippedCatalogue::parse(shipped::text());
     assert!(shipped.is_ok(), "{:?}", shipped.err());
-    assert_eq!(Catalogue::as_of().len(), "2026-01-01".len());
+    assert_eq!(ModelCatalogue::as_of().len(), "2026-01-01".len());
 }
 
 #[test]
 fn every_provider_has_every_class_and_every_model_once() {
     for provider in LISTED {
-        for class in Class::ALL {
+        for class in ModelClass::ALL {
             let model = catalogue(&[]).of_class(provider, class).map(str::to_owned);
             assert!(model.is_some(), "{provider} {class}");
         }
-        let known = Catalogue::known(provider);
+        let known = ModelCatalogue::known(provider);
         let ids: BTreeSet<_> = known.iter().map(|known| &known.id).collect();
         assert_eq!(ids.len(), known.len(), "{provider}");
-        for Known { id, card, .. } in known {
+        for CatalogueModel { id, card, .. } in known {
             assert_eq!(catalogue(&[]).card(provider, id), *card, "{id}");
         }
     }
     for provider in [Provider::OpenAiChat, Provider::Ollama, Provider::Rehearsal] {
-        assert_eq!(catalogue(&[]).of_class(provider, Class::Fast), None);
+        assert_eq!(catalogue(&[]).of_class(provider, ModelClass::Fast), None);
     }
 }
 
 #[test]
 fn shipped_prices_and_limits_are_sane() {
-    for Known { id, card, .. } in LISTED.iter().flat_map(|it| Catalogue::known(*it)) {
+    for CatalogueModel { id, card, .. } in LISTED.iter().flat_map(|it| ModelCatalogue::known(*it)) {
         let (input, output) = (card.input.unwrap(), card.output.unwrap());
         assert!(
             input > Money(0) && output > input && output < Money(200_000_000),
@@ -80,8 +80,14 @@ fn a_strong_model_costs_no_less_than_a_fast_one() {
             let model = catalogue.of_class(provider, class).unwrap().to_owned();
             catalogue.card(provider, &model).output.unwrap()
         };
-        assert!(price(Class::Fast) < price(Class::Balanced), "{provider}");
-        assert!(price(Class::Balanced) < price(Class::Strong), "{provider}");
+        assert!(
+            price(ModelClass::Fast) < price(ModelClass::Balanced),
+            "{provider}"
+        );
+        assert!(
+            price(ModelClass::Balanced) < price(ModelClass::Strong),
+            "{provider}"
+        );
     }
 }
 
@@ -159,15 +165,15 @@ fn the_person_s_word_comes_first_field_by_field() {
 #[test]
 fn aliases_stand_for_classes() {
     for (alias, class) in [
-        ("haiku", Some(Class::Fast)),
-        ("sonnet", Some(Class::Balanced)),
-        ("opus", Some(Class::Strong)),
+        ("haiku", Some(ModelClass::Fast)),
+        ("sonnet", Some(ModelClass::Balanced)),
+        ("opus", Some(ModelClass::Strong)),
         ("default", None),
         ("", None),
     ] {
-        assert_eq!(Class::of_alias(alias), class, "{alias}");
+        assert_eq!(ModelClass::of_alias(alias), class, "{alias}");
     }
-    for class in Class::ALL {
-        assert_eq!(Class::of_alias(class.as_str()), Some(class));
+    for class in ModelClass::ALL {
+        assert_eq!(ModelClass::of_alias(class.as_str()), Some(class));
     }
 }

@@ -6,13 +6,13 @@ use std::net::IpAddr;
 use artel_types::model::{ModelAliasSettings, Provider};
 use reqwest::Url;
 
-use super::Chosen;
+use super::ChosenModel;
 
 /// Longest host in a name. A stream's name has at most 200 characters; a host may have
 /// more.
 const LONGEST_NAME: usize = 120;
 
-impl Chosen {
+impl ChosenModel {
     /// Returns whether nothing leaves this machine: a rehearsal, or a server that listens here
     /// and is not reached through a proxy elsewhere.
     ///

@@ -7,7 +7,12 @@ use super::*;
 
 /// Makes a menu: entries as `alias=provider:model@base_url`, keys, models of Ollama, an
 /// override.
-fn menu(entries: &[&str], keyed: &[Provider], ollama: &[&str], over: Option<&str>) -> Menu {
+fn menu(
+    entries: &[&str],
+    keyed: &[Provider],
+    ollama: &[&str],
+    over: Option<&str>,
+) -> ModelSelector {
     let entry = |text: &&str| {
         let (alias, rest) = text.split_once('=').unwrap();
         let (name, url) = rest.split_once('@').unwrap_or((rest, ""));
@@ -16,23 +21,23 @@ fn menu(entries: &[&str], keyed: &[Provider], ollama: &[&str], over: Option<&str
         entry.base_url = (!url.is_empty()).then(|| url.to_owned());
         (alias.to_owned(), entry)
     };
-    Menu {
+    ModelSelector {
         entries: entries.iter().map(entry).collect(),
         override_with: over.map(str::to_owned),
         keyed: keyed.to_vec(),
         ollama: ollama.iter().map(|&model| model.to_owned()).collect(),
-        catalogue: Catalogue::default(),
+        catalogue: ModelCatalogue::default(),
     }
 }
 
 fn balanced(provider: Provider) -> String {
-    let catalogue = Catalogue::default();
-    let model = catalogue.of_class(provider, Class::Balanced).unwrap();
+    let catalogue = ModelCatalogue::default();
+    let model = catalogue.of_class(provider, ModelClass::Balanced).unwrap();
     format!("{provider}:{model}")
 }
 
-fn of_class(provider: Provider, class: Class) -> String {
-    let catalogue = Catalogue::default();
+fn of_class(provider: Provider, class: ModelClass) -> String {
+    let catalogue = ModelCatalogue::default();
     format!(
         "{provider}:{}",
         catalogue.of_class(provider, class).unwrap()
@@ -41,7 +46,7 @@ fn of_class(provider: Provider, class: Class) -> String {
 
 /// Expects `provider:model (how)`, or the code of a refusal.
 #[track_caller]
-fn check(menu: &Menu, wanted: Option<&str>, expected: &str) {
+fn check(menu: &ModelSelector, wanted: Option<&str>, expected: &str) {
     let found = match menu.choose(wanted) {
         Ok(chosen) => {
             assert_eq!(chosen.wanted, wanted.unwrap_or("default"));
@@ -97,7 +102,7 @@ fn aliases_with_an_entry_mean_that_entry() {
         Some("fast"),
         &format!(
             "{} (nearest class fast of openai)",
-            of_class(Provider::OpenAi, Class::Fast)
+            of_class(Provider::OpenAi, ModelClass::Fast)
         ),
     );
 }
@@ -117,12 +122,12 @@ fn class_aliases_mean_the_nearest_class_of_the_default_s_provider() {
         let by_entry = menu(&[&format!("default={provider}:own")], &[], &[], None);
         let by_key = menu(&[], &[provider], &[], None);
         for (alias, class) in [
-            ("haiku", Class::Fast),
-            ("fast", Class::Fast),
-            ("sonnet", Class::Balanced),
-            ("balanced", Class::Balanced),
-            ("opus", Class::Strong),
-            ("strong", Class::Strong),
+            ("haiku", ModelClass::Fast),
+            ("fast", ModelClass::Fast),
+            ("sonnet", ModelClass::Balanced),
+            ("balanced", ModelClass::Balanced),
+            ("opus", ModelClass::Strong),
+            ("strong", ModelClass::Strong),
         ] {
             let expected = format!(
                 "{} (nearest class {class} of {provider})",
@@ -133,7 +138,7 @@ fn class_aliases_mean_the_nearest_class_of_the_default_s_provider() {
         }
     }
     let spelt_out = menu(&[&format!("default=anthropic:own@{usual}")], &[], &[], None);
-    let opus = of_class(Provider::Anthropic, Class::Strong);
+    let opus = of_class(Provider::Anthropic, ModelClass::Strong);
     check(
         &spelt_out,
         Some("opus"),
@@ -153,7 +158,7 @@ fn a_class_keeps_how_the_default_is_reached() {
     let expected = ModelAliasSettings {
         model: menu
             .catalogue
-            .of_class(Provider::Anthropic, Class::Fast)
+            .of_class(Provider::Anthropic, ModelClass::Fast)
             .unwrap()
             .to_owned(),
         ..default.clone()
@@ -165,13 +170,13 @@ fn a_class_keeps_how_the_default_is_reached() {
 
 #[test]
 fn a_server_in_front_of_the_provider_has_its_classes() {
-    let fast = Catalogue::known(Provider::Anthropic)
+    let fast = ModelCatalogue::known(Provider::Anthropic)
         .iter()
-        .find(|known| known.class == Class::Fast)
+        .find(|known| known.class == ModelClass::Fast)
         .unwrap();
-    let strong = Catalogue::known(Provider::Anthropic)
+    let strong = ModelCatalogue::known(Provider::Anthropic)
         .iter()
-        .find(|known| known.class == Class::Strong)
+        .find(|known| known.class == ModelClass::Strong)
         .unwrap();
     let entry = format!("default=anthropic:{}@https://proxy.example", strong.id);
     let menu = menu(&[&entry], &[], &[], None);
@@ -215,7 +220,7 @@ fn where_no_classes_are_known_the_default_answers_and_says_so() {
 #[test]
 fn a_person_s_word_replaces_every_choice() {
     let entries = ["default=anthropic:a", "big=openai:b"];
-    let fast = of_class(Provider::Anthropic, Class::Fast);
+    let fast = of_class(Provider::Anthropic, ModelClass::Fast);
     for (over, expected) in [
         ("big", "openai:b (ARTEL_MODEL: entry [models.big])"),
         ("ollama:qwen3:8b", "ollama:qwen3:8b (ARTEL_MODEL: as named)"),
@@ -274,7 +279,8 @@ fn provider_and_model_are_taken_at_their_word() {
 
 #[test]
 fn refusals_say_what_there_is() {
-    let told = |menu: &Menu, wanted: &str| menu.choose(Some(wanted)).unwrap_err().to_string();
+    let told =
+        |menu: &ModelSelector, wanted: &str| menu.choose(Some(wanted)).unwrap_err().to_string();
     let two = menu(&["a=ollama:x", "big=ollama:y"], &[], &[], None);
     let all = [
         told(&menu(&[], &[], &[], None), "default"),
@@ -345,25 +351,25 @@ fn the_list_has_every_alias_once() {
         "big", "default", "inherit", "fast", "balanced", "strong", "haiku", "sonnet", "opus",
     ];
     assert_eq!(aliases, expected);
-    for Listed { alias, choice } in menu.list() {
+    for ModelAliasEntry { alias, choice } in menu.list() {
         assert_eq!(choice, menu.choose(Some(&alias)));
         assert!(choice.is_ok(), "{alias}");
     }
     let nothing = super::tests::menu(&[], &[], &[], None).list();
-    let is_refused = |listed: &Listed| {
+    let is_refused = |listed: &ModelAliasEntry| {
         let failure = listed.choice.as_ref().err();
         failure.is_some_and(|failure| failure.code == FailureCode::M004)
     };
     assert!(nothing.iter().all(is_refused) && nothing.len() == BUILT_IN.len());
 }
 
-fn at(provider: Provider, base_url: Option<&str>, proxy: Option<&str>) -> Chosen {
+fn at(provider: Provider, base_url: Option<&str>, proxy: Option<&str>) -> ChosenModel {
     let entry = ModelAliasSettings {
         base_url: base_url.map(str::to_owned),
         proxy: proxy.map(str::to_owned),
         ..ModelAliasSettings::named(provider, "m")
     };
-    Chosen {
+    ChosenModel {
         wanted: "default".to_owned(),
         resolved: "as named".to_owned(),
         entry,

@@ -10,12 +10,12 @@ use artel_types::{Clock, Failure, SecretRedactor};
 use futures_util::StreamExt as _;
 use tokio::sync::{Notify, mpsc};
 
-use super::call::Progress;
-use super::live::Live;
+use super::call::ModelCallProgress;
+use super::live::LiveReplyRedactor;
 use crate::model::ChunkStream;
 
 /// The ways in which an attempt can end.
-pub(super) enum End {
+pub(super) enum CallAttemptEnd {
     Replied(ModelReply),
     Faulty(ModelFault),
     /// A more urgent call needs the slot.
@@ -30,7 +30,7 @@ pub(super) enum End {
 
 /// Times of an attempt.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Timing {
+pub(super) struct CallAttemptTiming {
     /// Time until the first piece of content.
     pub(super) first: Duration,
     /// Time until the end.
@@ -38,9 +38,9 @@ pub(super) struct Timing {
 }
 
 /// The outcome of an attempt.
-pub(super) struct Attempted {
-    pub(super) end: End,
-    pub(super) timing: Timing,
+pub(super) struct CallAttemptOutcome {
+    pub(super) end: CallAttemptEnd,
+    pub(super) timing: CallAttemptTiming,
     /// Whether the provider will probably charge for it: it began to reply, or the connection
     /// was dropped after the request was sent.
     pub(super) is_charged: bool,
@@ -50,13 +50,13 @@ pub(super) struct Attempted {
     pub(super) partial: String,
 }
 
-impl Attempted {
+impl CallAttemptOutcome {
     /// Returns the outcome of an attempt that was not made, because an event it depends on is
     /// not on record.
     pub(super) fn not_asked(failure: Failure) -> Self {
         Self {
-            end: End::Unrecorded(failure),
-            timing: Timing::default(),
+            end: CallAttemptEnd::Unrecorded(failure),
+            timing: CallAttemptTiming::default(),
             is_charged: false,
             output_bytes: 0,
             partial: String::new(),
@@ -65,12 +65,12 @@ impl Attempted {
 }
 
 /// A reply that is being read.
-pub(super) struct Reading<'a> {
+pub(super) struct CallAttemptReader<'a> {
     answer: ChunkStream,
     gather: ModelReplyBuilder,
-    live: Live,
+    live: LiveReplyRedactor,
     shown: Vec<ReplyChunk>,
-    out: &'a mpsc::Sender<Box<Progress>>,
+    out: &'a mpsc::Sender<Box<ModelCallProgress>>,
     bell: &'a Notify,
     clock: &'a Clock,
     began: Duration,
@@ -79,18 +79,18 @@ pub(super) struct Reading<'a> {
     is_asked: bool,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> CallAttemptReader<'a> {
     pub(super) fn new(
         answer: ChunkStream,
         redactor: &SecretRedactor,
-        out: &'a mpsc::Sender<Box<Progress>>,
+        out: &'a mpsc::Sender<Box<ModelCallProgress>>,
         bell: &'a Notify,
         clock: &'a Clock,
     ) -> Self {
         Self {
             answer,
             gather: ModelReplyBuilder::default(),
-            live: Live::new(redactor),
+            live: LiveReplyRedactor::new(redactor),
             shown: Vec::new(),
             out,
             bell,
@@ -107,24 +107,24 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads one chunk and shows it. Returns how the attempt ended, once it has.
-    pub(super) async fn step(&mut self) -> Option<End> {
+    pub(super) async fn step(&mut self) -> Option<CallAttemptEnd> {
         let piece = tokio::select! {
             biased;
-            () = self.out.closed() => return Some(End::CalledOff),
-            () = self.bell.notified() => return Some(End::Preempted),
+            () = self.out.closed() => return Some(CallAttemptEnd::CalledOff),
+            () = self.bell.notified() => return Some(CallAttemptEnd::Preempted),
             piece = next_piece(&mut self.answer, &mut self.is_asked) => piece,
         };
         match piece {
             Some(Ok(chunk)) => self.take(chunk).await,
-            Some(Err(fault)) => Some(End::Faulty(fault)),
-            None => Some(End::Faulty(ModelFault::new(
+            Some(Err(fault)) => Some(CallAttemptEnd::Faulty(fault)),
+            None => Some(CallAttemptEnd::Faulty(ModelFault::new(
                 ModelFaultKind::Cut,
                 "the answer ended without its end",
             ))),
         }
     }
 
-    async fn take(&mut self, chunk: ReplyChunk) -> Option<End> {
+    async fn take(&mut self, chunk: ReplyChunk) -> Option<CallAttemptEnd> {
         let is_content = !matches!(chunk, ReplyChunk::Start { .. } | ReplyChunk::End { .. });
         if self.first.is_none() && is_content {
             self.first = Some(self.clock.uptime().saturating_sub(self.began));
@@ -132,16 +132,16 @@ impl<'a> Reading<'a> {
         self.live.push(chunk, &mut self.shown);
         for chunk in std::mem::take(&mut self.shown) {
             if let Err(refused) = self.gather.add(&chunk) {
-                return Some(End::Faulty(ModelFault::new(
+                return Some(CallAttemptEnd::Faulty(ModelFault::new(
                     ModelFaultKind::Garbled,
                     refused.to_string(),
                 )));
             }
             if self.gather.is_ended() {
                 let reply = std::mem::take(&mut self.gather).reply();
-                return reply.map(End::Replied);
+                return reply.map(CallAttemptEnd::Replied);
             }
-            if let Some(end) = self.show(Progress::Piece(chunk)).await {
+            if let Some(end) = self.show(ModelCallProgress::Piece(chunk)).await {
                 return Some(end);
             }
         }
@@ -150,39 +150,39 @@ impl<'a> Reading<'a> {
 
     /// Passes progress to the caller. The attempt, and the provider with it, waits for a slow
     /// reader; a more urgent call does not wait for one.
-    pub(super) async fn show(&mut self, progress: Progress) -> Option<End> {
+    pub(super) async fn show(&mut self, progress: ModelCallProgress) -> Option<CallAttemptEnd> {
         let piece = match self.out.try_send(Box::new(progress)) {
             Ok(()) => return None,
-            Err(mpsc::error::TrySendError::Closed(_)) => return Some(End::CalledOff),
+            Err(mpsc::error::TrySendError::Closed(_)) => return Some(CallAttemptEnd::CalledOff),
             Err(mpsc::error::TrySendError::Full(piece)) => piece,
         };
         tokio::select! {
             biased;
-            () = self.bell.notified() => Some(End::Preempted),
-            sent = self.out.send(piece) => sent.err().map(|_| End::CalledOff),
+            () = self.bell.notified() => Some(CallAttemptEnd::Preempted),
+            sent = self.out.send(piece) => sent.err().map(|_| CallAttemptEnd::CalledOff),
         }
     }
 
     /// Returns whether the provider will charge. A refusal costs nothing, and neither does a
     /// connection that was never made. A provider that was asked and then left, or never heard
     /// from again, has read the request.
-    fn is_charged(&self, end: &End) -> bool {
+    fn is_charged(&self, end: &CallAttemptEnd) -> bool {
         let has_begun = self.gather.chunks() > 0;
         match end {
-            End::Replied(_) => true,
-            End::Faulty(fault) => {
+            CallAttemptEnd::Replied(_) => true,
+            CallAttemptEnd::Faulty(fault) => {
                 let is_lost = matches!(fault.kind, ModelFaultKind::Silent | ModelFaultKind::Cut);
                 has_begun || (is_lost && fault.status.is_none())
             }
-            End::Preempted | End::CalledOff => has_begun || self.is_asked,
-            End::OverBudget(_) | End::Unrecorded(_) => has_begun,
+            CallAttemptEnd::Preempted | CallAttemptEnd::CalledOff => has_begun || self.is_asked,
+            CallAttemptEnd::OverBudget(_) | CallAttemptEnd::Unrecorded(_) => has_begun,
         }
     }
 
-    pub(super) fn close(self, end: End) -> Attempted {
+    pub(super) fn close(self, end: CallAttemptEnd) -> CallAttemptOutcome {
         let total = self.clock.uptime().saturating_sub(self.began);
-        Attempted {
-            timing: Timing {
+        CallAttemptOutcome {
+            timing: CallAttemptTiming {
                 first: self.first.unwrap_or(total),
                 total,
             },

@@ -17,22 +17,22 @@ use artel_types::{
 use futures_util::Stream;
 use tokio::sync::mpsc;
 
-use crate::choose::Chosen;
+use crate::choose::ChosenModel;
 use crate::model::Model;
-use crate::recorded::Prior;
-use crate::rehearsal::Print;
+use crate::recorded::PriorModelCall;
+use crate::rehearsal::ModelRequestFingerprint;
 
 /// A question for a model, with everything that decides when and whether it is asked.
 #[derive(Clone)]
-pub struct Call {
+pub struct ModelCall {
     /// The request to send.
     pub request: ModelRequest,
     /// The previous call in the same stream. Its request is not recorded again.
-    pub prior: Option<Prior>,
+    pub prior: Option<PriorModelCall>,
     /// The model that answers.
     pub model: Arc<dyn Model>,
     /// The chosen model: how it was resolved, and its prices.
-    pub chosen: Chosen,
+    pub chosen: ChosenModel,
     /// Urgency of the call.
     pub priority: ModelCallPriority,
     /// Where the content may go.
@@ -40,12 +40,12 @@ pub struct Call {
     /// The account that the call is charged to.
     pub account: ModelCallAttribution,
     /// The work that the call belongs to.
-    pub context: Context,
+    pub context: ModelCallContext,
 }
 
 /// The ids that every event of a call names.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct ModelCallContext {
     /// Trace of the piece of work.
     pub trace: TraceId,
     /// Actor that makes the call.
@@ -60,10 +60,10 @@ pub struct Context {
     pub step: Option<String>,
 }
 
-impl Answer {
+impl ModelCallReply {
     /// Returns this call as the prior call for the next one in the same stream.
-    pub fn prior(&self) -> Prior {
-        Prior {
+    pub fn prior(&self) -> PriorModelCall {
+        PriorModelCall {
             call: self.call.clone(),
             request: self.request.clone(),
             print: self.print.clone(),
@@ -73,9 +73,9 @@ impl Answer {
 
 /// The progress of a call, as it happens.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Progress {
+pub enum ModelCallProgress {
     /// The call waits, for this reason.
-    Waiting(Wait),
+    Waiting(ModelCallWait),
     /// The request is being sent to the model. Chunks of an earlier attempt are void.
     Asking {
         /// Number of the attempt, from 1.
@@ -86,14 +86,14 @@ pub enum Progress {
     /// A notice for the person.
     Notice(String),
     /// The reply is complete and on record.
-    Done(Box<Answer>),
+    Done(Box<ModelCallReply>),
     /// The call failed; there is no reply.
-    Failed(Box<CallError>),
+    Failed(Box<ModelCallError>),
 }
 
 /// The reasons for which a call waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wait {
+pub enum ModelCallWait {
     /// It waits for its turn.
     Turn {
         /// Number of calls before it.
@@ -117,7 +117,7 @@ pub enum Wait {
     Preempted,
 }
 
-impl std::fmt::Display for Wait {
+impl std::fmt::Display for ModelCallWait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Turn { before: 0 } => f.write_str("waits for its turn, next in line"),
@@ -135,13 +135,13 @@ impl std::fmt::Display for Wait {
 
 /// A complete reply with its cost and timing.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ModelCallReply {
     /// Id of the call in the journal.
     pub call: String,
     /// The request as it is on record, without secrets. The next call begins with it.
     pub request: Arc<ModelRequest>,
     /// Fingerprint of the request.
-    pub print: Option<Print>,
+    pub print: Option<ModelRequestFingerprint>,
     /// The reply as it is on record, without secrets.
     pub reply: ModelReply,
     /// Provider that answered.
@@ -162,7 +162,7 @@ pub struct Answer {
 
 /// The reasons for which a call gets no reply.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CallError {
+pub enum ModelCallError {
     /// It would exceed a limit, or exceeded one midway.
     OverBudget {
         /// The limit that was exceeded.
@@ -220,48 +220,48 @@ pub enum CallError {
 
 /// A call under way. Dropping it cancels the call.
 #[derive(Debug)]
-pub struct Calling(mpsc::Receiver<Box<Progress>>);
+pub struct PendingModelCall(mpsc::Receiver<Box<ModelCallProgress>>);
 
-impl Calling {
-    pub(super) fn new(pieces: mpsc::Receiver<Box<Progress>>) -> Self {
+impl PendingModelCall {
+    pub(super) fn new(pieces: mpsc::Receiver<Box<ModelCallProgress>>) -> Self {
         Self(pieces)
     }
 
     /// Returns the next event of the call, or `None` after the reply or the failure.
-    pub async fn next(&mut self) -> Option<Progress> {
+    pub async fn next(&mut self) -> Option<ModelCallProgress> {
         self.0.recv().await.map(|progress| *progress)
     }
 
     /// Waits for the reply and ignores all other progress.
-    pub async fn answer(mut self) -> Result<Answer, CallError> {
+    pub async fn answer(mut self) -> Result<ModelCallReply, ModelCallError> {
         while let Some(progress) = self.next().await {
             match progress {
-                Progress::Done(answer) => return Ok(*answer),
-                Progress::Failed(error) => return Err(*error),
+                ModelCallProgress::Done(answer) => return Ok(*answer),
+                ModelCallProgress::Failed(error) => return Err(*error),
                 _ => {}
             }
         }
-        Err(CallError::CalledOff)
+        Err(ModelCallError::CalledOff)
     }
 }
 
-impl Stream for Calling {
-    type Item = Progress;
+impl Stream for PendingModelCall {
+    type Item = ModelCallProgress;
 
     fn poll_next(
         mut self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
-    ) -> Poll<Option<Progress>> {
+    ) -> Poll<Option<ModelCallProgress>> {
         let progress = self.0.poll_recv(context);
         progress.map(|progress| progress.map(|progress| *progress))
     }
 }
 
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Self {
+impl From<ModelCallError> for Failure {
+    fn from(error: ModelCallError) -> Self {
         match error {
-            CallError::OverBudget { over, .. } => over_budget(&over),
-            CallError::NoPrice { model } => Failure::new(
+            ModelCallError::OverBudget { over, .. } => over_budget(&over),
+            ModelCallError::NoPrice { model } => Failure::new(
                 FailureCode::M005,
                 format!("a money limit holds, and no price is known for `{model}`"),
             )
@@ -269,13 +269,13 @@ impl From<CallError> for Failure {
             .advise(format!(
                 "add its price to `artel.toml`: [prices.\"{model}\"] input = … output = …"
             )),
-            CallError::LocalOnly { provider } => Failure::new(
+            ModelCallError::LocalOnly { provider } => Failure::new(
                 FailureCode::M006,
                 format!("the content must stay on this machine, and `{provider}` is not on it"),
             )
             .because("it is labelled `local-only`")
             .advise("choose a local model, such as one of Ollama"),
-            CallError::Unwell { provider, until } => Failure::new(
+            ModelCallError::Unwell { provider, until } => Failure::new(
                 FailureCode::M007,
                 format!(
                     "`{provider}` failed too often and is left alone until {}",
@@ -283,18 +283,18 @@ impl From<CallError> for Failure {
                 ),
             )
             .advise(format!("wait, or `artel model reset {provider}`")),
-            CallError::Parked { provider, until } => Failure::new(
+            ModelCallError::Parked { provider, until } => Failure::new(
                 FailureCode::M008,
                 format!("`{provider}` asks for a pause until {until}"),
             )
             .advise("the work goes on from here then; nothing is lost"),
-            CallError::Fault {
+            ModelCallError::Fault {
                 provider,
                 fault,
                 attempts,
                 ..
             } => of_fault(&provider, &fault, attempts),
-            CallError::TooLong { provider, waited } => Failure::new(
+            ModelCallError::TooLong { provider, waited } => Failure::new(
                 FailureCode::M009,
                 format!(
                     "`{provider}` had no turn for this call in {} s",
@@ -303,8 +303,8 @@ impl From<CallError> for Failure {
             )
             .because("other calls came first, or it asked for pauses")
             .advise("try again later; `gateway.max_wait` sets how long a call waits"),
-            CallError::CalledOff => Failure::new(FailureCode::M013, "the call was called off"),
-            CallError::Record(failure) => failure,
+            ModelCallError::CalledOff => Failure::new(FailureCode::M013, "the call was called off"),
+            ModelCallError::Record(failure) => failure,
         }
     }
 }
@@ -396,9 +396,9 @@ fn clock_of(at: Timestamp) -> String {
     }
 }
 
-impl std::fmt::Debug for Call {
+impl std::fmt::Debug for ModelCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call")
+        f.debug_struct("ModelCall")
             .field("chosen", &self.chosen)
             .field("priority", &self.priority)
             .finish_non_exhaustive()

@@ -11,45 +11,51 @@ use artel_types::{
 use tokio::sync::{Mutex, MutexGuard};
 
 use super::Gateway;
-use crate::book::{Account, Book, BookError, Entries, Standing, provider_of};
+use crate::book::{
+    GatewayEventBatch, GatewayState, GatewayStore, GatewayStoreError, RecordedProviderHealth,
+    provider_of,
+};
 
 /// Guards the gateway state. A call that has to decide about money waits for its turn.
-pub(crate) struct Desk(Mutex<State>);
+pub(crate) struct SharedLedger(Mutex<SharedLedgerState>);
 
-struct State {
-    account: Account,
+struct SharedLedgerState {
+    account: GatewayState,
     seq: u64,
 }
 
 /// Exclusive access to the current gateway state. While it is held, nothing else in this
 /// process decides.
-pub(super) struct Turn<'a> {
-    state: MutexGuard<'a, State>,
+pub(super) struct SharedLedgerGuard<'a> {
+    state: MutexGuard<'a, SharedLedgerState>,
     gateway: &'a Gateway,
 }
 
-impl Desk {
-    pub(super) fn open(book: &dyn Book) -> Result<Self, Failure> {
+impl SharedLedger {
+    pub(super) fn open(book: &dyn GatewayStore) -> Result<Self, Failure> {
         let (account, seq) = book.open()?;
-        Ok(Self(Mutex::new(State { account, seq })))
+        Ok(Self(Mutex::new(SharedLedgerState { account, seq })))
     }
 
     /// Waits for exclusive access, and reads the events that any process has recorded since the
     /// last time.
-    pub(super) async fn turn<'a>(&'a self, gateway: &'a Gateway) -> Result<Turn<'a>, Failure> {
+    pub(super) async fn turn<'a>(
+        &'a self,
+        gateway: &'a Gateway,
+    ) -> Result<SharedLedgerGuard<'a>, Failure> {
         let state = self.0.lock().await;
-        let mut turn = Turn { state, gateway };
+        let mut turn = SharedLedgerGuard { state, gateway };
         turn.catch_up()?;
         Ok(turn)
     }
 }
 
-impl Turn<'_> {
+impl SharedLedgerGuard<'_> {
     /// Reads new events. It is called again if another process wrote first. Events about a
     /// provider from other processes are passed on at once, because they are read only this
     /// time.
     pub(super) fn catch_up(&mut self) -> Result<(), Failure> {
-        let State { account, seq } = &mut *self.state;
+        let SharedLedgerState { account, seq } = &mut *self.state;
         let gateway = self.gateway;
         let book = &gateway.setup().book;
         // The position is noted after each event, so that no event is folded twice.
@@ -100,19 +106,19 @@ impl Turn<'_> {
     }
 
     /// Returns the last recorded health of a provider.
-    pub(super) fn standing(&self, provider: &str) -> Standing {
+    pub(super) fn standing(&self, provider: &str) -> RecordedProviderHealth {
         let standings = &self.state.account.standings;
         standings.get(provider).cloned().unwrap_or_default()
     }
 
     /// Records a decision about money, unless another process has decided since.
-    pub(super) async fn record(&self, drafts: Vec<EventDraft>) -> Result<(), BookError> {
+    pub(super) async fn record(&self, drafts: Vec<EventDraft>) -> Result<(), GatewayStoreError> {
         let position = self.state.account.budget_position;
         let expecting = Some((StreamName::budget(), position));
         self.gateway
             .setup()
             .book
-            .append(Entries { drafts, expecting })
+            .append(GatewayEventBatch { drafts, expecting })
             .await
     }
 
@@ -122,13 +128,13 @@ impl Turn<'_> {
         stream: StreamName,
         provider: &str,
         draft: EventDraft,
-    ) -> Result<(), BookError> {
+    ) -> Result<(), GatewayStoreError> {
         let position = self.state.account.position_of(provider);
         let (drafts, expecting) = (vec![draft], Some((stream, position)));
         self.gateway
             .setup()
             .book
-            .append(Entries { drafts, expecting })
+            .append(GatewayEventBatch { drafts, expecting })
             .await
     }
 

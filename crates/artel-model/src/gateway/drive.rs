@@ -14,27 +14,27 @@ use artel_types::{
 };
 use tokio::sync::mpsc;
 
-use super::attempt::{Attempted, End, Reading};
-use super::call::{Answer, Call, CallError, Progress, Wait};
-use super::desk::Turn;
-use super::entries::Pen;
-use super::health::{Health, Seat};
-use super::intend::Reserved;
+use super::attempt::{CallAttemptEnd, CallAttemptOutcome, CallAttemptReader};
+use super::call::{ModelCall, ModelCallError, ModelCallProgress, ModelCallReply, ModelCallWait};
+use super::desk::SharedLedgerGuard;
+use super::entries::ModelCallEventBuilder;
+use super::health::{ModelCallPermit, ProviderHealth};
+use super::intend::CallAttemptReservation;
 use super::{Gateway, Owed, estimate};
-use crate::recorded::{self, Written};
-use crate::rehearsal::Print;
+use crate::recorded::{self, EncodedModelRequest};
+use crate::rehearsal::ModelRequestFingerprint;
 
 /// Interval at which a waiting call reads what other processes have recorded.
 const LISTEN_EVERY: Duration = Duration::from_secs(2);
 
 /// One call on its way through the stages.
-pub(super) struct Drive {
+pub(super) struct ModelCallDriver {
     pub(super) gateway: Gateway,
-    pub(super) call: Call,
+    pub(super) call: ModelCall,
     /// Append that has to be durable before the request is sent.
     owed: Option<Owed>,
     /// Progress for the caller, in boxes because a channel allocates room for many items.
-    pub(super) out: mpsc::Sender<Box<Progress>>,
+    pub(super) out: mpsc::Sender<Box<ModelCallProgress>>,
     pub(super) id: String,
     /// Time at which the call first queued up. A repeated call keeps its place.
     since: Duration,
@@ -45,20 +45,20 @@ pub(super) struct Drive {
     pub(super) failures: HashMap<RetryClass, u32>,
     /// The request without secrets, as it is sent and recorded.
     pub(super) request: Arc<ModelRequest>,
-    pub(super) stored: Stored,
+    pub(super) stored: StoredModelRequest,
 }
 
 /// The request as it is recorded.
 #[derive(Debug, Clone)]
-pub(super) struct Stored {
+pub(super) struct StoredModelRequest {
     pub(super) text: RecordedText,
     /// Fingerprint by which a recording is found.
-    pub(super) print: Option<Print>,
+    pub(super) print: Option<ModelRequestFingerprint>,
     /// Call whose request this one begins with.
     pub(super) prior: Option<String>,
 }
 
-impl Default for Stored {
+impl Default for StoredModelRequest {
     fn default() -> Self {
         Self {
             text: RecordedText::from(""),
@@ -69,17 +69,17 @@ impl Default for Stored {
 }
 
 /// The follow-up of an attempt: a reply, or another attempt after a wait.
-pub(super) enum Next {
-    Done(Box<Answer>),
-    Again(Wait),
+pub(super) enum CallAttemptFollowUp {
+    Done(Box<ModelCallReply>),
+    Again(ModelCallWait),
 }
 
-impl Drive {
+impl ModelCallDriver {
     pub(super) fn new(
         gateway: Gateway,
-        call: Call,
+        call: ModelCall,
         owed: Option<Owed>,
-        out: mpsc::Sender<Box<Progress>>,
+        out: mpsc::Sender<Box<ModelCallProgress>>,
     ) -> Self {
         let since = gateway.setup().clock.uptime();
         Self {
@@ -94,23 +94,23 @@ impl Drive {
             preempted: 0,
             failures: HashMap::new(),
             request: Arc::default(),
-            stored: Stored::default(),
+            stored: StoredModelRequest::default(),
         }
     }
 
     /// Runs the call and reports how it ended. The caller may be gone by then.
     pub(super) async fn run(mut self) {
         let last = match self.finish().await {
-            Ok(answer) => Progress::Done(answer),
-            Err(error) => Progress::Failed(Box::new(error)),
+            Ok(answer) => ModelCallProgress::Done(answer),
+            Err(error) => ModelCallProgress::Failed(Box::new(error)),
         };
         drop(self.out.send(Box::new(last)).await);
     }
 
-    async fn finish(&mut self) -> Result<Box<Answer>, CallError> {
+    async fn finish(&mut self) -> Result<Box<ModelCallReply>, ModelCallError> {
         self.request = Arc::new(self.without_secrets()?);
         let health = self.gateway.health(&self.call.chosen).await;
-        let health = health.map_err(CallError::Record)?;
+        let health = health.map_err(ModelCallError::Record)?;
         self.store_request().await?;
         loop {
             let seat = self.queue_up(&health).await?;
@@ -119,19 +119,22 @@ impl Drive {
             let (attempted, reserved) = match self.owed.take() {
                 Some(owed) => match owed.await {
                     Ok(()) => self.ask(&seat, reserved).await,
-                    Err(failure) => (Attempted::not_asked(failure), reserved),
+                    Err(failure) => (CallAttemptOutcome::not_asked(failure), reserved),
                 },
                 None => self.ask(&seat, reserved).await,
             };
             match self.settle(&health, seat, attempted, &reserved).await? {
-                Next::Done(answer) => return Ok(answer),
-                Next::Again(wait) => self.wait(wait).await?,
+                CallAttemptFollowUp::Done(answer) => return Ok(answer),
+                CallAttemptFollowUp::Again(wait) => self.wait(wait).await?,
             }
         }
     }
 
     /// Stage one: waits for a slot, and reports the reason for waiting whenever it changes.
-    async fn queue_up(&mut self, health: &Arc<Health>) -> Result<Seat, CallError> {
+    async fn queue_up(
+        &mut self,
+        health: &Arc<ProviderHealth>,
+    ) -> Result<ModelCallPermit, ModelCallError> {
         let (seat, mut turn) = health.arrive(self.call.priority, self.since, self.preempted);
         let (clock, max_wait) = (
             self.gateway.setup().clock.clone(),
@@ -145,17 +148,17 @@ impl Drive {
             }
             let wait = self.reason(health, &seat)?;
             if told.as_ref() != Some(&wait) {
-                self.tell(Progress::Waiting(wait.clone()));
+                self.tell(ModelCallProgress::Waiting(wait.clone()));
                 told = Some(wait);
             }
             let left = max_wait.saturating_sub(self.waited);
             if left.is_zero() {
                 let (provider, waited) = (health.name().to_owned(), self.waited);
-                return Err(CallError::TooLong { provider, waited });
+                return Err(ModelCallError::TooLong { provider, waited });
             }
             tokio::select! {
                 biased;
-                () = self.out.closed() => return Err(CallError::CalledOff),
+                () = self.out.closed() => return Err(ModelCallError::CalledOff),
                 _ = &mut turn => return Ok(seat),
                 () = tokio::time::sleep(left.min(LISTEN_EVERY)) => {}
             }
@@ -167,38 +170,49 @@ impl Drive {
     }
 
     /// Returns the reason for waiting. Fails if the provider's pause is too long to wait for.
-    fn reason(&self, health: &Health, seat: &Seat) -> Result<Wait, CallError> {
+    fn reason(
+        &self,
+        health: &ProviderHealth,
+        seat: &ModelCallPermit,
+    ) -> Result<ModelCallWait, ModelCallError> {
         let Some(until) = health.paused_until() else {
             let before = seat.position();
-            return Ok(Wait::Turn { before });
+            return Ok(ModelCallWait::Turn { before });
         };
         let provider = health.name().to_owned();
         let now = self.gateway.setup().clock.now();
         if until.since(now) > PARK_ABOVE {
-            return Err(CallError::Parked { provider, until });
+            return Err(ModelCallError::Parked { provider, until });
         }
-        Ok(Wait::Pause { provider, until })
+        Ok(ModelCallWait::Pause { provider, until })
     }
 
     /// Stage five: the provider.
-    async fn ask(&self, seat: &Seat, mut reserved: Reserved) -> (Attempted, Reserved) {
+    async fn ask(
+        &self,
+        seat: &ModelCallPermit,
+        mut reserved: CallAttemptReservation,
+    ) -> (CallAttemptOutcome, CallAttemptReservation) {
         let attempt = self.attempt;
         let setup = self.gateway.setup();
         let answer = self.call.model.reply(&self.request);
-        let mut reading = Reading::new(
+        let mut reading = CallAttemptReader::new(
             answer,
             &setup.of_replies(),
             &self.out,
             &seat.bell,
             &setup.clock,
         );
-        let mut end = reading.show(Progress::Asking { attempt }).await;
+        let mut end = reading.show(ModelCallProgress::Asking { attempt }).await;
         while end.is_none() {
             end = reading.step().await;
             let written = estimate::tokens_of(reading.output_bytes());
             if end.is_none() && written > self.longest_answer() {
                 let said = format!("it has {written} tokens by now, and may not");
-                end = Some(End::Faulty(ModelFault::new(ModelFaultKind::Endless, said)));
+                end = Some(CallAttemptEnd::Faulty(ModelFault::new(
+                    ModelFaultKind::Endless,
+                    said,
+                )));
             }
             if end.is_none() && written > reserved.output {
                 end = self.set_more_aside(&mut reserved).await;
@@ -206,7 +220,10 @@ impl Drive {
         }
         // The loop above always ends with a value. If it did not, the call would count as
         // cancelled, and nobody would see that.
-        (reading.close(end.unwrap_or(End::CalledOff)), reserved)
+        (
+            reading.close(end.unwrap_or(CallAttemptEnd::CalledOff)),
+            reserved,
+        )
     }
 
     /// Returns the longest reply that is read, in tokens. Providers keep to the given limit,
@@ -219,33 +236,35 @@ impl Drive {
         })
     }
 
-    async fn wait(&self, wait: Wait) -> Result<(), CallError> {
+    async fn wait(&self, wait: ModelCallWait) -> Result<(), ModelCallError> {
         let until = match &wait {
-            Wait::Retry { fault, until } if fault.kind.class() != RetryClass::RateLimit => {
+            ModelCallWait::Retry { fault, until }
+                if fault.kind.class() != RetryClass::RateLimit =>
+            {
                 Some(*until)
             }
             // The queue itself waits for the provider.
             _ => None,
         };
-        self.tell(Progress::Waiting(wait));
+        self.tell(ModelCallProgress::Waiting(wait));
         let Some(until) = until else {
             return Ok(());
         };
         let span = until.since(self.gateway.setup().clock.now());
         tokio::select! {
             biased;
-            () = self.out.closed() => Err(CallError::CalledOff),
+            () = self.out.closed() => Err(ModelCallError::CalledOff),
             () = tokio::time::sleep(span) => Ok(()),
         }
     }
 
-    pub(super) async fn turn(&self) -> Result<Turn<'_>, CallError> {
+    pub(super) async fn turn(&self) -> Result<SharedLedgerGuard<'_>, ModelCallError> {
         let turn = self.gateway.desk().turn(&self.gateway).await;
-        turn.map_err(CallError::Record)
+        turn.map_err(ModelCallError::Record)
     }
 
-    pub(super) fn pen(&self) -> Pen<'_> {
-        Pen {
+    pub(super) fn pen(&self) -> ModelCallEventBuilder<'_> {
+        ModelCallEventBuilder {
             call: &self.call,
             id: &self.id,
             attempt: self.attempt,
@@ -253,19 +272,23 @@ impl Drive {
         }
     }
 
-    pub(super) fn provider_stream(&self, health: &Health) -> Result<StreamName, CallError> {
-        StreamName::provider(health.name())
-            .map_err(|error| CallError::Record(Failure::new(FailureCode::X001, error.to_string())))
+    pub(super) fn provider_stream(
+        &self,
+        health: &ProviderHealth,
+    ) -> Result<StreamName, ModelCallError> {
+        StreamName::provider(health.name()).map_err(|error| {
+            ModelCallError::Record(Failure::new(FailureCode::X001, error.to_string()))
+        })
     }
 
     pub(super) fn amount_of(&self, input: u64, output: u64) -> SpendAmount {
         estimate::amount(&self.call.chosen.card, &estimate::usage(input, output))
     }
 
-    async fn store_request(&mut self) -> Result<(), CallError> {
+    async fn store_request(&mut self) -> Result<(), ModelCallError> {
         let written = recorded::write(&self.request, self.call.prior.as_ref());
-        let Written { json, prior } = written.map_err(unwritable)?;
-        self.stored = Stored {
+        let EncodedModelRequest { json, prior } = written.map_err(unwritable)?;
+        self.stored = StoredModelRequest {
             text: self.keep(json).await?,
             print: Some(self.print()),
             prior,
@@ -276,23 +299,23 @@ impl Drive {
     }
 
     /// Returns the request's fingerprint, extending that of the prior request if possible.
-    fn print(&self) -> Print {
+    fn print(&self) -> ModelRequestFingerprint {
         let longer = self.call.prior.as_ref().and_then(|prior| {
             let more = recorded::rest(&prior.request, &self.request)?;
             Some(prior.print.as_ref()?.and(more))
         });
-        longer.unwrap_or_else(|| Print::of(&self.request))
+        longer.unwrap_or_else(|| ModelRequestFingerprint::of(&self.request))
     }
 
     pub(super) fn speak_of(&self, warnings: &[BudgetWarned]) {
         for warning in warnings {
-            self.tell(Progress::Notice(warning_text(warning)));
+            self.tell(ModelCallProgress::Notice(warning_text(warning)));
         }
     }
 
     /// Reports progress to the caller if there is room. Nothing may wait for a caller that does
     /// not read.
-    pub(super) fn tell(&self, progress: Progress) {
+    pub(super) fn tell(&self, progress: ModelCallProgress) {
         drop(self.out.try_send(Box::new(progress)));
     }
 
@@ -303,7 +326,7 @@ impl Drive {
     }
 
     /// Removes secrets from the request before anybody sees it.
-    fn without_secrets(&mut self) -> Result<ModelRequest, CallError> {
+    fn without_secrets(&mut self) -> Result<ModelRequest, ModelCallError> {
         let request = std::mem::take(&mut self.call.request);
         let redactor = &self.gateway.setup().redactor;
         // The prior request is already clean if it has a fingerprint, so only the new messages
@@ -324,7 +347,7 @@ impl Drive {
                 let what = "the question cannot be sent without a secret that is part of its form";
                 let advice = "a key or password has an everyday word as its value: change it";
                 let failure = Failure::new(FailureCode::M010, what).because(error.to_string());
-                CallError::Record(failure.advise(advice))
+                ModelCallError::Record(failure.advise(advice))
             }),
         }
     }
@@ -347,12 +370,12 @@ fn warning_text(warning: &BudgetWarned) -> String {
     }
 }
 
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, CallError> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String, ModelCallError> {
     serde_json::to_string(value).map_err(unwritable)
 }
 
-fn unwritable(error: serde_json::Error) -> CallError {
-    CallError::Record(Failure::new(FailureCode::X001, error.to_string()))
+fn unwritable(error: serde_json::Error) -> ModelCallError {
+    ModelCallError::Record(Failure::new(FailureCode::X001, error.to_string()))
 }
 
 /// Returns a new random id.

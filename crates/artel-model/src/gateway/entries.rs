@@ -7,13 +7,13 @@ use artel_types::{
     RecordedText, SpendAmount, StreamName, Timestamp,
 };
 
-use super::attempt::Timing;
-use super::call::{Call, Context};
-use super::drive::Stored;
+use super::attempt::CallAttemptTiming;
+use super::call::{ModelCall, ModelCallContext};
+use super::drive::StoredModelRequest;
 
 /// Builds the events of one call.
-pub(super) struct Pen<'a> {
-    pub(super) call: &'a Call,
+pub(super) struct ModelCallEventBuilder<'a> {
+    pub(super) call: &'a ModelCall,
     /// Id of the call.
     pub(super) id: &'a str,
     pub(super) attempt: u32,
@@ -23,7 +23,7 @@ pub(super) struct Pen<'a> {
 
 /// Usage and cost of an attempt.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Bill {
+pub(super) struct CallAttemptCharge {
     /// Usage as the provider counted it, if it did.
     pub(super) usage: Option<TokenUsage>,
     pub(super) charged: SpendAmount,
@@ -31,7 +31,7 @@ pub(super) struct Bill {
 }
 
 /// An attempt that gave no reply.
-pub(super) struct Lost<'a> {
+pub(super) struct FailedCallAttempt<'a> {
     /// Failed, cancelled, or denied.
     pub(super) outcome: EventOutcome,
     /// The fault, or `None` if the call was cancelled or denied.
@@ -41,7 +41,7 @@ pub(super) struct Lost<'a> {
     pub(super) partial: Option<RecordedText>,
 }
 
-impl Context {
+impl ModelCallContext {
     /// Returns the budgets that a call to this provider counts against. `own_step` is the step
     /// it is charged to, if no plan named one.
     pub fn levels(&self, provider: Provider, own_step: Option<&str>) -> Vec<BudgetLevel> {
@@ -75,10 +75,10 @@ impl Context {
     }
 }
 
-impl Pen<'_> {
+impl ModelCallEventBuilder<'_> {
     /// Returns the budgets that the call counts against.
     pub(super) fn levels(&self) -> Vec<BudgetLevel> {
-        let Call {
+        let ModelCall {
             context, account, ..
         } = self.call;
         context.levels(self.provider(), account.step.as_deref())
@@ -105,8 +105,12 @@ impl Pen<'_> {
         self.quiet(self.stream(), BudgetReleased { key })
     }
 
-    pub(super) fn requested(&self, estimate: SpendAmount, stored: &Stored) -> EventDraft {
-        let Stored { text, print, prior } = stored.clone();
+    pub(super) fn requested(
+        &self,
+        estimate: SpendAmount,
+        stored: &StoredModelRequest,
+    ) -> EventDraft {
+        let StoredModelRequest { text, print, prior } = stored.clone();
         let call = self.call;
         let fact = ModelRequested {
             call: self.id.to_owned(),
@@ -128,8 +132,8 @@ impl Pen<'_> {
 
     pub(super) fn replied(
         &self,
-        bill: &Bill,
-        timing: &Timing,
+        bill: &CallAttemptCharge,
+        timing: &CallAttemptTiming,
         reply: &ModelReply,
         text: RecordedText,
     ) -> EventDraft {
@@ -153,8 +157,12 @@ impl Pen<'_> {
     }
 
     /// Builds the event of an attempt that gave no reply.
-    pub(super) fn failed(&self, lost: Lost<'_>, bill: &Bill) -> EventDraft {
-        let Lost {
+    pub(super) fn failed(
+        &self,
+        lost: FailedCallAttempt<'_>,
+        bill: &CallAttemptCharge,
+    ) -> EventDraft {
+        let FailedCallAttempt {
             outcome,
             fault,
             message,
@@ -192,7 +200,7 @@ impl Pen<'_> {
     }
 
     fn draft(&self, stream: StreamName, fact: impl Into<Fact>) -> EventDraft {
-        let Context {
+        let ModelCallContext {
             trace,
             actor,
             session,
@@ -211,7 +219,7 @@ impl Pen<'_> {
 
     /// Returns the stream that the call belongs to.
     fn stream(&self) -> StreamName {
-        let Context { session, run, .. } = &self.call.context;
+        let ModelCallContext { session, run, .. } = &self.call.context;
         match (run, session) {
             (Some(run), _) => StreamName::run(*run),
             (None, Some(session)) => StreamName::session(*session),

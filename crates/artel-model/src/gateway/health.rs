@@ -21,22 +21,22 @@ use artel_types::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use crate::book::Standing;
+use crate::book::RecordedProviderHealth;
 
 /// Queue, limiter and circuit breaker of one provider.
-pub(crate) struct Health {
+pub(crate) struct ProviderHealth {
     name: String,
     thresholds: BreakerThresholds,
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<ProviderHealthState>,
 }
 
-struct State {
+struct ProviderHealthState {
     queue: ProviderQueue,
     limiter: ProviderRateLimiter,
     breaker: CircuitBreaker,
     frequency: ErrorFrequency,
-    places: HashMap<u64, Place>,
+    places: HashMap<u64, ModelCallSlot>,
     last_ticket: u64,
     /// The call that was sent to find out whether a pause is over.
     scout: Option<ProviderQueueTicket>,
@@ -45,14 +45,14 @@ struct State {
 }
 
 /// One call, in the queue or under way.
-struct Place {
+struct ModelCallSlot {
     turn: Option<oneshot::Sender<()>>,
     bell: Arc<Notify>,
 }
 
 /// A slot in the provider's queue, released on drop.
-pub(super) struct Seat {
-    health: Arc<Health>,
+pub(super) struct ModelCallPermit {
+    health: Arc<ProviderHealth>,
     ticket: ProviderQueueTicket,
     /// Notified when a more urgent call needs the slot.
     pub(super) bell: Arc<Notify>,
@@ -60,7 +60,7 @@ pub(super) struct Seat {
 
 /// The way in which an attempt passed the breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Passage {
+pub(super) enum BreakerPassage {
     /// The provider was healthy.
     Plain,
     /// It was the one call that probes whether the provider is back.
@@ -68,7 +68,7 @@ pub(super) enum Passage {
 }
 
 /// The end of an attempt, as far as the provider's health is concerned.
-pub(super) enum Outcome<'a> {
+pub(super) enum ProviderHealthSignal<'a> {
     Answered,
     Faulty(&'a ModelFault),
     CalledOff,
@@ -76,7 +76,7 @@ pub(super) enum Outcome<'a> {
 
 /// The consequences of an attempt's end.
 #[derive(Default)]
-pub(super) struct Report {
+pub(super) struct ProviderHealthReport {
     /// Facts to record.
     pub(super) facts: Vec<Fact>,
     /// The pause that the provider asked for.
@@ -85,13 +85,13 @@ pub(super) struct Report {
     pub(super) notice: Option<String>,
 }
 
-impl Health {
+impl ProviderHealth {
     pub(super) fn new(
         name: &str,
         slots: usize,
         thresholds: BreakerThresholds,
         clock: Clock,
-        standing: &Standing,
+        standing: &RecordedProviderHealth,
     ) -> Self {
         let (mut limiter, mut breaker) =
             (ProviderRateLimiter::default(), CircuitBreaker::default());
@@ -108,7 +108,7 @@ impl Health {
             name: name.to_owned(),
             thresholds,
             clock,
-            state: Mutex::new(State {
+            state: Mutex::new(ProviderHealthState {
                 queue: ProviderQueue::new(slots),
                 limiter,
                 breaker,
@@ -131,7 +131,7 @@ impl Health {
         priority: ModelCallPriority,
         since: Duration,
         preempted: u32,
-    ) -> (Seat, oneshot::Receiver<()>) {
+    ) -> (ModelCallPermit, oneshot::Receiver<()>) {
         let (turn, mine) = oneshot::channel();
         let bell = Arc::new(Notify::new());
         self.refresh();
@@ -139,7 +139,7 @@ impl Health {
             let mut state = self.state();
             state.last_ticket += 1;
             let ticket = ProviderQueueTicket(state.last_ticket);
-            let place = Place {
+            let place = ModelCallSlot {
                 turn: Some(turn),
                 bell: bell.clone(),
             };
@@ -154,7 +154,7 @@ impl Health {
             ticket
         };
         let health = self.clone();
-        let seat = Seat {
+        let seat = ModelCallPermit {
             health,
             ticket,
             bell,
@@ -174,8 +174,8 @@ impl Health {
         self.state().breaker.admit(now, &self.thresholds)
     }
 
-    /// Returns an unused admission of [`Health::admit`].
-    pub(super) fn not_sent(&self, passage: Passage) {
+    /// Returns an unused admission of [`ProviderHealth::admit`].
+    pub(super) fn not_sent(&self, passage: BreakerPassage) {
         let now = self.clock.now();
         // Nothing was sent, so nothing follows from it.
         drop(self.judge(
@@ -198,13 +198,13 @@ impl Health {
     /// ends after it became unhealthy, must not count as the probe.
     fn judge(
         &self,
-        state: &mut State,
-        passage: Passage,
+        state: &mut ProviderHealthState,
+        passage: BreakerPassage,
         verdict: BreakerCallResult,
         now: Timestamp,
     ) -> Option<BreakerTransition> {
         let is_closed = state.breaker.state() == breaker::BreakerStatus::Closed;
-        if passage == Passage::Plain && !is_closed {
+        if passage == BreakerPassage::Plain && !is_closed {
             return None;
         }
         state.breaker.report(verdict, now, &self.thresholds)
@@ -213,11 +213,11 @@ impl Health {
     /// Takes in how an attempt ended, and opens or shuts the gate accordingly.
     pub(super) fn report(
         self: &Arc<Self>,
-        seat: &Seat,
-        passage: Passage,
-        outcome: Outcome<'_>,
+        seat: &ModelCallPermit,
+        passage: BreakerPassage,
+        outcome: ProviderHealthSignal<'_>,
         jitter_permille: u32,
-    ) -> Report {
+    ) -> ProviderHealthReport {
         let heard = self.state().heard_of(seat.ticket);
         let report = self.take_in(heard, passage, &outcome, jitter_permille);
         self.refresh();
@@ -227,29 +227,33 @@ impl Health {
     fn take_in(
         &self,
         heard: RateLimitReporter,
-        passage: Passage,
-        outcome: &Outcome<'_>,
+        passage: BreakerPassage,
+        outcome: &ProviderHealthSignal<'_>,
         jitter_permille: u32,
-    ) -> Report {
+    ) -> ProviderHealthReport {
         let (now, uptime) = (self.clock.now(), self.clock.uptime());
-        let mut report = Report::default();
+        let mut report = ProviderHealthReport::default();
         let mut state = self.state();
         let verdict = match outcome {
-            Outcome::Answered => BreakerCallResult::Success,
-            Outcome::Faulty(fault) if fault.kind.is_ill_health() => BreakerCallResult::Failure,
-            Outcome::Faulty(_) | Outcome::CalledOff => BreakerCallResult::Abandoned,
+            ProviderHealthSignal::Answered => BreakerCallResult::Success,
+            ProviderHealthSignal::Faulty(fault) if fault.kind.is_ill_health() => {
+                BreakerCallResult::Failure
+            }
+            ProviderHealthSignal::Faulty(_) | ProviderHealthSignal::CalledOff => {
+                BreakerCallResult::Abandoned
+            }
         };
         let change = self.judge(&mut state, passage, verdict, now);
         let fact = change.map(|change| self.fact_of(change, now));
         report.facts.extend(fact);
         match outcome {
-            Outcome::Answered => {
+            ProviderHealthSignal::Answered => {
                 if state.limiter.succeeded(heard).is_some() {
                     let provider = self.name.clone();
                     report.facts.push(ProviderResumed { provider }.into());
                 }
             }
-            Outcome::Faulty(fault) if fault.kind.class() == RetryClass::RateLimit => {
+            ProviderHealthSignal::Faulty(fault) if fault.kind.class() == RetryClass::RateLimit => {
                 let before = state.limiter.paused_until();
                 let wait = fault.retry_after;
                 let paused = state.limiter.slowed(now, heard, wait, jitter_permille);
@@ -259,11 +263,11 @@ impl Health {
                 }
                 report.pause = Some(paused);
             }
-            Outcome::Faulty(fault) => {
+            ProviderHealthSignal::Faulty(fault) => {
                 state.abandon(heard);
                 report.notice = state.notice(&self.name, fault, uptime);
             }
-            Outcome::CalledOff => state.abandon(heard),
+            ProviderHealthSignal::CalledOff => state.abandon(heard),
         }
         report
     }
@@ -385,12 +389,12 @@ impl Health {
         self.state().queue.position(ticket).unwrap_or(0)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProviderHealthState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl ProviderHealthState {
     fn step(&mut self, event: ProviderQueueEvent, now: Duration) {
         for effect in self.queue.step(event, now) {
             match effect {
@@ -450,14 +454,14 @@ impl State {
     }
 }
 
-impl Seat {
+impl ModelCallPermit {
     /// Returns the number of calls before this one in the queue.
     pub(super) fn position(&self) -> usize {
         self.health.position(self.ticket)
     }
 }
 
-impl Drop for Seat {
+impl Drop for ModelCallPermit {
     fn drop(&mut self) {
         self.health.leave(self.ticket);
     }

@@ -8,17 +8,17 @@ use artel_rules::budget::BudgetReservationFacts;
 use artel_types::model::{PrivacyLabel, TokenUsage};
 use artel_types::{BreakerProbed, EventDraft, EventOutcome, Failure};
 
-use super::attempt::End;
-use super::call::CallError;
-use super::desk::Turn;
-use super::drive::Drive;
-use super::entries::{Bill, Lost};
+use super::attempt::CallAttemptEnd;
+use super::call::ModelCallError;
+use super::desk::SharedLedgerGuard;
+use super::drive::ModelCallDriver;
+use super::entries::{CallAttemptCharge, FailedCallAttempt};
 use super::estimate;
-use super::health::{Health, Passage};
-use crate::book::BookError;
+use super::health::{BreakerPassage, ProviderHealth};
+use crate::book::GatewayStoreError;
 
 /// The budget set aside for an attempt.
-pub(super) struct Reserved {
+pub(super) struct CallAttemptReservation {
     /// Number of reservations, numbered from 1.
     pub(super) parts: u32,
     pub(super) input: u64,
@@ -27,31 +27,34 @@ pub(super) struct Reserved {
     /// Whether any limit applies to the call.
     pub(super) is_limited: bool,
     /// The way in which the attempt passed the breaker.
-    pub(super) passage: Passage,
+    pub(super) passage: BreakerPassage,
 }
 
 /// The reason that a call was not admitted.
-enum Denied {
-    Call(CallError),
+enum CallAdmissionError {
+    Call(ModelCallError),
     /// Another process wrote first.
     Moved,
 }
 
-impl From<CallError> for Denied {
-    fn from(error: CallError) -> Self {
+impl From<ModelCallError> for CallAdmissionError {
+    fn from(error: ModelCallError) -> Self {
         Self::Call(error)
     }
 }
 
-impl Drive {
+impl ModelCallDriver {
     /// Runs stages two to four (budget, privacy, breaker), then records the intent.
-    pub(super) async fn intend(&self, health: &Arc<Health>) -> Result<Reserved, CallError> {
-        let mut reserved = Reserved {
+    pub(super) async fn intend(
+        &self,
+        health: &Arc<ProviderHealth>,
+    ) -> Result<CallAttemptReservation, ModelCallError> {
+        let mut reserved = CallAttemptReservation {
             parts: 1,
             input: estimate::input_tokens(&self.request),
             output: estimate::first_output(&self.request, &self.call.chosen.card),
             is_limited: true,
-            passage: Passage::Plain,
+            passage: BreakerPassage::Plain,
         };
         let setup = self.gateway.setup();
         let mut turn = self.turn().await?;
@@ -61,9 +64,9 @@ impl Drive {
                     reserved.passage = passage;
                     granted
                 }
-                Err(Denied::Call(error)) => break error,
-                Err(Denied::Moved) => {
-                    turn.catch_up().map_err(CallError::Record)?;
+                Err(CallAdmissionError::Call(error)) => break error,
+                Err(CallAdmissionError::Moved) => {
+                    turn.catch_up().map_err(ModelCallError::Record)?;
                     continue;
                 }
             };
@@ -83,80 +86,84 @@ impl Drive {
                     self.speak_of(&granted.warnings);
                     return Ok(reserved);
                 }
-                Err(BookError::Moved) => {
+                Err(GatewayStoreError::Moved) => {
                     health.not_sent(reserved.passage);
-                    turn.catch_up().map_err(CallError::Record)?;
+                    turn.catch_up().map_err(ModelCallError::Record)?;
                 }
-                Err(BookError::Failed(failure)) => {
+                Err(GatewayStoreError::Failed(failure)) => {
                     health.not_sent(reserved.passage);
-                    return Err(CallError::Record(failure));
+                    return Err(ModelCallError::Record(failure));
                 }
             }
         };
         drop(turn);
-        let lost = Lost {
+        let lost = FailedCallAttempt {
             outcome: EventOutcome::Denied,
             fault: None,
             message: Failure::from(refused.clone()).what,
             retry_at: None,
             partial: None,
         };
-        let draft = self.pen().failed(lost, &Bill::default());
+        let draft = self.pen().failed(lost, &CallAttemptCharge::default());
         let recorded = setup.book.append(vec![draft].into()).await;
-        recorded.map_err(|error| CallError::Record(error.into_failure()))?;
+        recorded.map_err(|error| ModelCallError::Record(error.into_failure()))?;
         Err(refused)
     }
 
     /// Records an intent, wherever the budget's stream ends by now.
     async fn written(
         &self,
-        health: &Arc<Health>,
+        health: &Arc<ProviderHealth>,
         drafts: Vec<EventDraft>,
-        passage: Passage,
-    ) -> Result<(), CallError> {
+        passage: BreakerPassage,
+    ) -> Result<(), ModelCallError> {
         let recorded = self.gateway.setup().book.append(drafts.into()).await;
         recorded.map_err(|error| {
             health.not_sent(passage);
-            CallError::Record(error.into_failure())
+            ModelCallError::Record(error.into_failure())
         })
     }
 
     /// Asks the stages in order. Their decisions hold while the turn is held.
     async fn decide(
         &self,
-        turn: &Turn<'_>,
-        health: &Arc<Health>,
-        reserved: &Reserved,
-    ) -> Result<(BudgetReservationFacts, Passage), Denied> {
+        turn: &SharedLedgerGuard<'_>,
+        health: &Arc<ProviderHealth>,
+        reserved: &CallAttemptReservation,
+    ) -> Result<(BudgetReservationFacts, BreakerPassage), CallAdmissionError> {
         let setup = self.gateway.setup();
         let amount = self.amount_of(reserved.input, reserved.output);
         self.refuse_unpriced(turn)?;
         let (pen, now) = (self.pen(), setup.clock.now());
         let granted = turn
             .reserve(&setup.limits, &pen.key(1), &pen.levels(), amount, now)
-            .map_err(|over| CallError::OverBudget {
+            .map_err(|over| ModelCallError::OverBudget {
                 over,
                 partial: String::new(),
             })?;
         if self.call.privacy == PrivacyLabel::LocalOnly && !self.call.chosen.is_local() {
             let provider = health.name().to_owned();
-            return Err(CallError::LocalOnly { provider }.into());
+            return Err(ModelCallError::LocalOnly { provider }.into());
         }
         match health.admit() {
-            BreakerAdmission::Go => Ok((granted, Passage::Plain)),
+            BreakerAdmission::Go => Ok((granted, BreakerPassage::Plain)),
             BreakerAdmission::Probe => {
                 self.claim_probe(turn, health).await?;
-                Ok((granted, Passage::Probe))
+                Ok((granted, BreakerPassage::Probe))
             }
             BreakerAdmission::Refused { until } => {
                 let provider = health.name().to_owned();
-                Err(CallError::Unwell { provider, until }.into())
+                Err(ModelCallError::Unwell { provider, until }.into())
             }
         }
     }
 
     /// Claims the probe: of all processes, only one tests whether a provider is back.
-    async fn claim_probe(&self, turn: &Turn<'_>, health: &Arc<Health>) -> Result<(), Denied> {
+    async fn claim_probe(
+        &self,
+        turn: &SharedLedgerGuard<'_>,
+        health: &Arc<ProviderHealth>,
+    ) -> Result<(), CallAdmissionError> {
         let setup = self.gateway.setup();
         let provider = health.name().to_owned();
         if self.is_rehearsal() {
@@ -175,10 +182,10 @@ impl Drive {
         match turn.record_on(stream, health.name(), draft).await {
             Ok(()) => Ok(()),
             Err(error) => {
-                health.not_sent(Passage::Probe);
+                health.not_sent(BreakerPassage::Probe);
                 Err(match error {
-                    BookError::Moved => Denied::Moved,
-                    BookError::Failed(failure) => CallError::Record(failure).into(),
+                    GatewayStoreError::Moved => CallAdmissionError::Moved,
+                    GatewayStoreError::Failed(failure) => ModelCallError::Record(failure).into(),
                 })
             }
         }
@@ -186,7 +193,7 @@ impl Drive {
 
     /// Refuses a call without a known price if a money limit applies, because it would be a
     /// hole in that limit.
-    fn refuse_unpriced(&self, turn: &Turn<'_>) -> Result<(), CallError> {
+    fn refuse_unpriced(&self, turn: &SharedLedgerGuard<'_>) -> Result<(), ModelCallError> {
         let chosen = &self.call.chosen;
         let is_priced = chosen.card.cost(&TokenUsage::default()).is_some();
         let limits = &self.gateway.setup().limits;
@@ -194,10 +201,14 @@ impl Drive {
             return Ok(());
         }
         let model = chosen.entry.model.clone();
-        Err(CallError::NoPrice { model })
+        Err(ModelCallError::NoPrice { model })
     }
 
-    fn intent(&self, reserved: &Reserved, granted: &BudgetReservationFacts) -> Vec<EventDraft> {
+    fn intent(
+        &self,
+        reserved: &CallAttemptReservation,
+        granted: &BudgetReservationFacts,
+    ) -> Vec<EventDraft> {
         let pen = self.pen();
         let amount = self.amount_of(reserved.input, reserved.output);
         let warned = granted.warnings.iter();
@@ -209,19 +220,22 @@ impl Drive {
 
     /// Sets more aside for a reply that grows beyond its reservation, or ends the attempt if
     /// the budget is used up.
-    pub(super) async fn set_more_aside(&self, reserved: &mut Reserved) -> Option<End> {
+    pub(super) async fn set_more_aside(
+        &self,
+        reserved: &mut CallAttemptReservation,
+    ) -> Option<CallAttemptEnd> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
         let card = &self.call.chosen.card;
         let amount = estimate::growth(card, reserved.input, reserved.output);
         let mut turn = match self.gateway.desk().turn(&self.gateway).await {
             Ok(turn) => turn,
-            Err(failure) => return Some(End::Unrecorded(failure)),
+            Err(failure) => return Some(CallAttemptEnd::Unrecorded(failure)),
         };
         loop {
             let (key, now) = (pen.key(reserved.parts + 1), setup.clock.now());
             let granted = match turn.reserve(&setup.limits, &key, &pen.levels(), amount, now) {
                 Ok(granted) => granted,
-                Err(over) => return Some(End::OverBudget(over)),
+                Err(over) => return Some(CallAttemptEnd::OverBudget(over)),
             };
             let mut drafts = vec![pen.reserved(granted.reserved)];
             drafts.extend(granted.warnings.iter().map(|fact| pen.warned(fact.clone())));
@@ -232,11 +246,11 @@ impl Drive {
                     self.speak_of(&granted.warnings);
                     return None;
                 }
-                Err(BookError::Moved) => turn.catch_up(),
-                Err(BookError::Failed(failure)) => Err(failure),
+                Err(GatewayStoreError::Moved) => turn.catch_up(),
+                Err(GatewayStoreError::Failed(failure)) => Err(failure),
             };
             if let Err(failure) = moved {
-                return Some(End::Unrecorded(failure));
+                return Some(CallAttemptEnd::Unrecorded(failure));
             }
         }
     }

@@ -6,14 +6,14 @@ use artel_types::model::{ProviderSignature, ReplyChunk};
 use artel_types::{SecretRedactor, SecretStreamRedactor};
 
 /// The three kinds of text in a reply, each with redacted streams of its own.
-pub(super) struct Live {
+pub(super) struct LiveReplyRedactor {
     redactor: SecretRedactor,
     text: SecretStreamRedactor,
     thinking: SecretStreamRedactor,
     calls: BTreeMap<u32, SecretStreamRedactor>,
 }
 
-impl Live {
+impl LiveReplyRedactor {
     pub(super) fn new(redactor: &SecretRedactor) -> Self {
         Self {
             redactor: redactor.clone(),
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_secret_over_several_pieces_is_never_shown() {
         let redactor = SecretRedactor::of_known_values([&Secret::new("sk-canary-0123456789")]);
-        let mut live = Live::new(&redactor);
+        let mut live = LiveReplyRedactor::new(&redactor);
         let mut out = Vec::new();
         let text = |text: &str| ReplyChunk::Text { text: text.into() };
         live.push(text("the key is sk-can"), &mut out);

@@ -14,14 +14,14 @@ use artel_types::{
 };
 use futures_util::future::BoxFuture;
 
-use super::attempt::{Attempted, End, Timing};
-use super::call::{Answer, CallError, Progress, Wait};
-use super::drive::{Drive, Next, jitter, to_json};
-use super::entries::{Bill, Lost};
+use super::attempt::{CallAttemptEnd, CallAttemptOutcome, CallAttemptTiming};
+use super::call::{ModelCallError, ModelCallProgress, ModelCallReply, ModelCallWait};
+use super::drive::{CallAttemptFollowUp, ModelCallDriver, jitter, to_json};
+use super::entries::{CallAttemptCharge, FailedCallAttempt};
 use super::estimate;
-use super::health::{self, Health, Report, Seat};
-use super::intend::Reserved;
-use crate::book::BookError;
+use super::health::{self, ModelCallPermit, ProviderHealth, ProviderHealthReport};
+use super::intend::CallAttemptReservation;
+use crate::book::GatewayStoreError;
 
 /// Longest single wait before trying again to record a result. All waits together take
 /// about a minute.
@@ -29,34 +29,35 @@ const LONGEST_INSISTENCE: Duration = Duration::from_secs(32);
 
 /// Everything to close after an attempt: its reservations, and what it shows about the
 /// provider.
-struct Closing<'a> {
-    health: &'a Arc<Health>,
-    reserved: &'a Reserved,
-    report: Report,
+struct CallAttemptSettlement<'a> {
+    health: &'a Arc<ProviderHealth>,
+    reserved: &'a CallAttemptReservation,
+    report: ProviderHealthReport,
 }
 
-impl Drive {
+impl ModelCallDriver {
     /// Closes an attempt and returns what follows from it.
     pub(super) async fn settle(
         &mut self,
-        health: &Arc<Health>,
-        seat: Seat,
-        mut attempted: Attempted,
-        reserved: &Reserved,
-    ) -> Result<Next, CallError> {
-        if let End::Faulty(fault) = &mut attempted.end {
+        health: &Arc<ProviderHealth>,
+        seat: ModelCallPermit,
+        mut attempted: CallAttemptOutcome,
+        reserved: &CallAttemptReservation,
+    ) -> Result<CallAttemptFollowUp, ModelCallError> {
+        if let CallAttemptEnd::Faulty(fault) = &mut attempted.end {
             self.clean_fault(fault);
         }
         let outcome = match &attempted.end {
-            End::Replied(_) => health::Outcome::Answered,
-            End::Faulty(fault) => health::Outcome::Faulty(fault),
-            End::Preempted | End::CalledOff | End::OverBudget(_) | End::Unrecorded(_) => {
-                health::Outcome::CalledOff
-            }
+            CallAttemptEnd::Replied(_) => health::ProviderHealthSignal::Answered,
+            CallAttemptEnd::Faulty(fault) => health::ProviderHealthSignal::Faulty(fault),
+            CallAttemptEnd::Preempted
+            | CallAttemptEnd::CalledOff
+            | CallAttemptEnd::OverBudget(_)
+            | CallAttemptEnd::Unrecorded(_) => health::ProviderHealthSignal::CalledOff,
         };
         let report = health.report(&seat, reserved.passage, outcome, jitter());
         drop(seat);
-        let closing = Closing {
+        let closing = CallAttemptSettlement {
             health,
             reserved,
             report,
@@ -64,47 +65,47 @@ impl Drive {
         let written = estimate::tokens_of(attempted.output_bytes);
         let took = estimate::usage(reserved.input, written);
         let bill = self.bill(None, attempted.is_charged.then_some(took));
-        let Attempted {
+        let CallAttemptOutcome {
             end,
             timing,
             partial,
             ..
         } = attempted;
         match end {
-            End::Replied(reply) => self.after_reply(closing, timing, reply).await,
-            End::Faulty(fault) => self.after_fault(closing, bill, fault, partial).await,
-            End::Preempted => {
+            CallAttemptEnd::Replied(reply) => self.after_reply(closing, timing, reply).await,
+            CallAttemptEnd::Faulty(fault) => self.after_fault(closing, bill, fault, partial).await,
+            CallAttemptEnd::Preempted => {
                 let why = "something more urgent took its place".to_owned();
                 self.close_lost(closing, bill, why, &partial).await?;
                 self.preempted += 1;
-                Ok(Next::Again(Wait::Preempted))
+                Ok(CallAttemptFollowUp::Again(ModelCallWait::Preempted))
             }
-            End::CalledOff => {
+            CallAttemptEnd::CalledOff => {
                 let why = "called off by whoever asked".to_owned();
                 self.close_lost(closing, bill, why, &partial).await?;
-                Err(CallError::CalledOff)
+                Err(ModelCallError::CalledOff)
             }
-            End::OverBudget(over) => {
+            CallAttemptEnd::OverBudget(over) => {
                 let kept = partial.clone();
-                let error = CallError::OverBudget { over, partial };
+                let error = ModelCallError::OverBudget { over, partial };
                 let why = Failure::from(error.clone()).what;
                 self.close_lost(closing, bill, why, &kept).await?;
                 Err(error)
             }
-            End::Unrecorded(failure) => {
+            CallAttemptEnd::Unrecorded(failure) => {
                 let why = failure.what.clone();
                 self.close_lost(closing, bill, why, &partial).await?;
-                Err(CallError::Record(failure))
+                Err(ModelCallError::Record(failure))
             }
         }
     }
 
     async fn after_reply(
         &self,
-        closing: Closing<'_>,
-        timing: Timing,
+        closing: CallAttemptSettlement<'_>,
+        timing: CallAttemptTiming,
         reply: ModelReply,
-    ) -> Result<Next, CallError> {
+    ) -> Result<CallAttemptFollowUp, ModelCallError> {
         let reply = self.clean(reply);
         let estimated = estimate::usage(closing.reserved.input, reply_tokens(&reply));
         let counted = reply.usage.filter(TokenUsage::is_believable);
@@ -112,7 +113,7 @@ impl Drive {
         let text = self.keep(to_json(&reply)?).await?;
         let draft = self.pen().replied(&bill, &timing, &reply, text);
         self.close(closing, &bill, draft).await?;
-        Ok(Next::Done(Box::new(Answer {
+        Ok(CallAttemptFollowUp::Done(Box::new(ModelCallReply {
             call: self.id.clone(),
             provider: self.call.chosen.entry.provider,
             model: self.call.chosen.entry.model.clone(),
@@ -130,11 +131,11 @@ impl Drive {
     /// Decides whether a fault ends the call or leads to another attempt.
     async fn after_fault(
         &mut self,
-        closing: Closing<'_>,
-        bill: Bill,
+        closing: CallAttemptSettlement<'_>,
+        bill: CallAttemptCharge,
         fault: ModelFault,
         partial: String,
-    ) -> Result<Next, CallError> {
+    ) -> Result<CallAttemptFollowUp, ModelCallError> {
         let setup = self.gateway.setup();
         let class = fault.kind.class();
         let failures = self.failures.entry(class).or_default();
@@ -146,7 +147,7 @@ impl Drive {
             Some(RateLimitPause::For { until, .. }) => (None, wait.map(|_| until)),
             None => (None, wait.map(|wait| now.after(wait))),
         };
-        let lost = Lost {
+        let lost = FailedCallAttempt {
             outcome: EventOutcome::Failed,
             fault: Some(&fault),
             message: fault.message.clone(),
@@ -157,9 +158,12 @@ impl Drive {
         let draft = self.pen().failed(lost, &bill);
         self.close(closing, &bill, draft).await?;
         match (parked, until) {
-            (Some(until), _) => Err(CallError::Parked { provider, until }),
-            (None, Some(until)) => Ok(Next::Again(Wait::Retry { fault, until })),
-            (None, None) => Err(CallError::Fault {
+            (Some(until), _) => Err(ModelCallError::Parked { provider, until }),
+            (None, Some(until)) => Ok(CallAttemptFollowUp::Again(ModelCallWait::Retry {
+                fault,
+                until,
+            })),
+            (None, None) => Err(ModelCallError::Fault {
                 provider,
                 fault,
                 attempts: self.attempt,
@@ -171,12 +175,12 @@ impl Drive {
     /// Closes an attempt that was cancelled.
     async fn close_lost(
         &self,
-        closing: Closing<'_>,
-        bill: Bill,
+        closing: CallAttemptSettlement<'_>,
+        bill: CallAttemptCharge,
         message: String,
         partial: &str,
-    ) -> Result<(), CallError> {
-        let lost = Lost {
+    ) -> Result<(), ModelCallError> {
+        let lost = FailedCallAttempt {
             outcome: EventOutcome::Cancelled,
             fault: None,
             message,
@@ -190,11 +194,11 @@ impl Drive {
     /// Records the result, together with its cost and what it shows about the provider.
     async fn close(
         &self,
-        closing: Closing<'_>,
-        bill: &Bill,
+        closing: CallAttemptSettlement<'_>,
+        bill: &CallAttemptCharge,
         result: EventDraft,
-    ) -> Result<(), CallError> {
-        let Closing {
+    ) -> Result<(), ModelCallError> {
+        let CallAttemptSettlement {
             health,
             reserved,
             report,
@@ -215,7 +219,7 @@ impl Drive {
             self.charge(drafts, bill, reserved).await?
         };
         if let Some(notice) = report.notice {
-            self.tell(Progress::Notice(notice));
+            self.tell(ModelCallProgress::Notice(notice));
         }
         self.speak_of(&warnings);
         Ok(())
@@ -226,9 +230,9 @@ impl Drive {
     async fn charge(
         &self,
         drafts: Vec<EventDraft>,
-        bill: &Bill,
-        reserved: &Reserved,
-    ) -> Result<Vec<BudgetWarned>, CallError> {
+        bill: &CallAttemptCharge,
+        reserved: &CallAttemptReservation,
+    ) -> Result<Vec<BudgetWarned>, ModelCallError> {
         let (pen, setup) = (self.pen(), self.gateway.setup());
         let settled = |drafts: &[EventDraft], settlement: &BudgetSettlementFacts| {
             let mut all = drafts.to_vec();
@@ -270,7 +274,7 @@ impl Drive {
                 let all = result.iter().cloned().chain(warned).collect();
                 match turn.record(all).await {
                     Ok(()) => return Ok(settlement.warnings),
-                    Err(BookError::Moved) if turn.catch_up().is_ok() => continue,
+                    Err(GatewayStoreError::Moved) if turn.catch_up().is_ok() => continue,
                     // The result matters more than the warning, which the next call repeats.
                     Err(_) => {}
                 }
@@ -282,22 +286,22 @@ impl Drive {
     }
 
     /// Returns the charge: as the provider counted, else as estimated, else zero.
-    fn bill(&self, usage: Option<TokenUsage>, estimated: Option<TokenUsage>) -> Bill {
+    fn bill(&self, usage: Option<TokenUsage>, estimated: Option<TokenUsage>) -> CallAttemptCharge {
         let card = &self.call.chosen.card;
         match usage.or(estimated) {
-            Some(counted) => Bill {
+            Some(counted) => CallAttemptCharge {
                 usage,
                 charged: estimate::amount(card, &counted),
                 cost: card.cost(&counted),
             },
-            None => Bill {
+            None => CallAttemptCharge {
                 cost: card.cost(&TokenUsage::default()).map(|_| Money(0)),
-                ..Bill::default()
+                ..CallAttemptCharge::default()
             },
         }
     }
 
-    pub(super) async fn keep(&self, text: String) -> Result<RecordedText, CallError> {
+    pub(super) async fn keep(&self, text: String) -> Result<RecordedText, ModelCallError> {
         let book = &self.gateway.setup().book;
         self.insist(|| book.keep(text.clone())).await
     }
@@ -313,11 +317,11 @@ impl Drive {
 
     /// Records a result. It is paid for, so the call waits for a full disk or a busy journal,
     /// and tells the caller why nothing comes.
-    async fn record_result(&self, drafts: Vec<EventDraft>) -> Result<(), CallError> {
+    async fn record_result(&self, drafts: Vec<EventDraft>) -> Result<(), ModelCallError> {
         let book = &self.gateway.setup().book;
         self.insist(|| {
             let appended = book.append(drafts.clone().into());
-            Box::pin(async { appended.await.map_err(BookError::into_failure) })
+            Box::pin(async { appended.await.map_err(GatewayStoreError::into_failure) })
         })
         .await
     }
@@ -325,7 +329,7 @@ impl Drive {
     async fn insist<T>(
         &self,
         work: impl Fn() -> BoxFuture<'static, Result<T, Failure>>,
-    ) -> Result<T, CallError> {
+    ) -> Result<T, ModelCallError> {
         let mut wait = Duration::from_secs(1);
         loop {
             let failure = match work().await {
@@ -337,10 +341,10 @@ impl Drive {
                 FailureCode::J005 | FailureCode::J006 | FailureCode::J007
             );
             if !may_pass || wait > LONGEST_INSISTENCE {
-                return Err(CallError::Record(failure));
+                return Err(ModelCallError::Record(failure));
             }
             let text = format!("waits to be recorded: {}", failure.what);
-            self.tell(Progress::Notice(text));
+            self.tell(ModelCallProgress::Notice(text));
             tokio::time::sleep(wait).await;
             wait *= 2;
         }

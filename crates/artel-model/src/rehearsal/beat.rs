@@ -9,7 +9,7 @@ use futures_util::stream::unfold;
 
 /// One event of a rehearsed reply.
 #[derive(Debug)]
-pub(super) enum Beat {
+pub(super) enum RehearsalEvent {
     /// A chunk of the reply arrives.
     Chunk(ReplyChunk),
     /// Nothing arrives for this long.
@@ -21,14 +21,16 @@ pub(super) enum Beat {
 }
 
 /// Plays the events as a stream.
-pub(super) fn play(beats: Vec<Beat>) -> impl Stream<Item = Result<ReplyChunk, ModelFault>> + Send {
+pub(super) fn play(
+    beats: Vec<RehearsalEvent>,
+) -> impl Stream<Item = Result<ReplyChunk, ModelFault>> + Send {
     unfold(beats.into_iter(), |mut beats| async move {
         loop {
             match beats.next()? {
-                Beat::Chunk(chunk) => return Some((Ok(chunk), beats)),
-                Beat::Wait(span) => tokio::time::sleep(span).await,
-                Beat::Fault(fault) => return Some((Err(fault), Vec::new().into_iter())),
-                Beat::Hang => pending().await,
+                RehearsalEvent::Chunk(chunk) => return Some((Ok(chunk), beats)),
+                RehearsalEvent::Wait(span) => tokio::time::sleep(span).await,
+                RehearsalEvent::Fault(fault) => return Some((Err(fault), Vec::new().into_iter())),
+                RehearsalEvent::Hang => pending().await,
             }
         }
     })

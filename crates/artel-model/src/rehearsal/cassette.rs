@@ -15,7 +15,7 @@ const LOOK_AHEAD: usize = 8;
 
 /// A recorded request with its reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Take {
+pub struct CassetteTake {
     /// The [`fingerprint`] of the request. It is stored separately because a recording may have
     /// been cleaned of secrets, and then the request no longer matches it.
     pub fingerprint: String,
@@ -28,19 +28,19 @@ pub struct Take {
 /// Recorded takes in their order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cassette {
-    takes: Vec<Take>,
+    takes: Vec<CassetteTake>,
 }
 
 /// A cassette, and the takes that are left.
 #[derive(Debug)]
-pub(super) struct Playing {
-    takes: Vec<Take>,
+pub(super) struct CassettePlayer {
+    takes: Vec<CassetteTake>,
     /// Unplayed takes in order, by fingerprint. Parallel calls may come in another order than
     /// recorded, but equal requests still get their replies in the recorded order.
     left: BTreeMap<String, VecDeque<usize>>,
 }
 
-impl Take {
+impl CassetteTake {
     /// Creates a take from a request and its reply.
     pub fn new(request: ModelRequest, reply: ModelReply) -> Self {
         Self {
@@ -53,12 +53,12 @@ impl Take {
 
 impl Cassette {
     /// Creates a cassette from recorded takes.
-    pub fn new(takes: Vec<Take>) -> Self {
+    pub fn new(takes: Vec<CassetteTake>) -> Self {
         Self { takes }
     }
 
     /// Returns the takes.
-    pub fn takes(&self) -> &[Take] {
+    pub fn takes(&self) -> &[CassetteTake] {
         &self.takes
     }
 
@@ -91,7 +91,7 @@ impl Cassette {
     }
 }
 
-impl From<Cassette> for Playing {
+impl From<Cassette> for CassettePlayer {
     fn from(cassette: Cassette) -> Self {
         let mut left: BTreeMap<String, VecDeque<usize>> = BTreeMap::new();
         for (at, take) in cassette.takes.iter().enumerate() {
@@ -104,7 +104,7 @@ impl From<Cassette> for Playing {
     }
 }
 
-impl Playing {
+impl CassettePlayer {
     /// Replies with the next take of the same request.
     pub(super) fn answer(&mut self, request: &ModelRequest) -> Result<Vec<ReplyChunk>, ModelFault> {
         let fingerprint = fingerprint(request);

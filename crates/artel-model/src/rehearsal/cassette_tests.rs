@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::difference::{between, off_script};
 use super::tests::{answer, gathered, offering, refusal, result, user};
-use super::{Cassette, Rehearsal, Take, chunks_of, fingerprint};
+use super::{Cassette, CassetteTake, RehearsalModel, chunks_of, fingerprint};
 
 fn says(text: &str) -> ModelReply {
     ModelReply {
@@ -22,9 +22,10 @@ fn says(text: &str) -> ModelReply {
     }
 }
 
-fn recording(takes: &[(ModelRequest, &str)]) -> Rehearsal {
-    let take = |(request, text): &(ModelRequest, &str)| Take::new(request.clone(), says(text));
-    Rehearsal::play(Cassette::new(takes.iter().map(take).collect()))
+fn recording(takes: &[(ModelRequest, &str)]) -> RehearsalModel {
+    let take =
+        |(request, text): &(ModelRequest, &str)| CassetteTake::new(request.clone(), says(text));
+    RehearsalModel::play(Cassette::new(takes.iter().map(take).collect()))
 }
 
 #[test]
@@ -107,9 +108,9 @@ fn a_mismatch_shows_the_nearest_take() {
 
 #[test]
 fn a_take_that_only_looks_equal_is_said_to() {
-    let mut take = Take::new(user("hello"), says("hi"));
+    let mut take = CassetteTake::new(user("hello"), says("hi"));
     take.fingerprint = "edited".into();
-    let model = Rehearsal::play(Cassette::new(vec![take]));
+    let model = RehearsalModel::play(Cassette::new(vec![take]));
     let message = refusal(&model, &user("hello"));
     assert_eq!(
         message,
@@ -147,8 +148,8 @@ fn a_fingerprint_stays_what_it_is() {
 #[test]
 fn recordings_read_back() {
     let takes = vec![
-        Take::new(user("a\nb"), says("one")),
-        Take::new(result("read", "x"), says("two")),
+        CassetteTake::new(user("a\nb"), says("one")),
+        CassetteTake::new(result("read", "x"), says("two")),
     ];
     let cassette = Cassette::new(takes);
     let text = cassette.write_jsonl().unwrap();
@@ -278,9 +279,9 @@ proptest! {
     #[test]
     fn a_reply_comes_back_as_it_was(reply in any_reply()) {
         prop_assert_eq!(&gathered(&chunks_of(&reply)), &reply);
-        let take = Take::new(user("?"), reply.clone());
+        let take = CassetteTake::new(user("?"), reply.clone());
         let text = Cassette::new(vec![take]).write_jsonl().unwrap();
-        let played = answer(&Rehearsal::play(Cassette::read_jsonl(&text).unwrap()), &user("?"));
+        let played = answer(&RehearsalModel::play(Cassette::read_jsonl(&text).unwrap()), &user("?"));
         prop_assert_eq!(
             serde_json::to_string(&played).unwrap(),
             serde_json::to_string(&reply).unwrap()
@@ -294,9 +295,9 @@ proptest! {
         let mut recorded = asked.clone();
         recorded.sort_unstable();
         let takes = recorded.iter().enumerate().map(|(at, which)| {
-            Take::new(user(&which.to_string()), says(&at.to_string()))
+            CassetteTake::new(user(&which.to_string()), says(&at.to_string()))
         });
-        let model = Rehearsal::play(Cassette::new(takes.collect()));
+        let model = RehearsalModel::play(Cassette::new(takes.collect()));
         let mut last = [None; 5];
         for which in asked {
             let at: usize = answer(&model, &user(&which.to_string())).text().parse().unwrap();

@@ -3,11 +3,11 @@
 use artel_types::FailureCode;
 use proptest::prelude::*;
 
-use super::Rehearsal;
+use super::RehearsalModel;
 
 #[track_caller]
 fn check_refused(text: &str, place: &str, why: &str) {
-    let failure = Rehearsal::load(text, "s.yaml").expect_err(text);
+    let failure = RehearsalModel::load(text, "s.yaml").expect_err(text);
     assert_eq!(failure.code, FailureCode::M011);
     let shown = failure.to_string();
     assert!(shown.contains(&format!("`s.yaml{place}")), "{shown}");
@@ -96,7 +96,7 @@ fn wrong_fields_are_refused_with_what_is_expected() {
         ("<<: { say: y }", "no `<<`"),
     ] {
         let text = format!("lines:\n- say: x\n  {line}");
-        let failure = Rehearsal::load(&text, "s.yaml").expect_err(&text);
+        let failure = RehearsalModel::load(&text, "s.yaml").expect_err(&text);
         let shown = failure.to_string();
         assert!(shown.contains(why), "{line}\n{shown}");
         assert!(
@@ -146,9 +146,9 @@ fn hostile_scripts_are_refused_before_they_grow() {
         "1 MiB",
     );
     let name = "n".repeat(10_000);
-    let failure = Rehearsal::load("", &name).unwrap_err();
+    let failure = RehearsalModel::load("", &name).unwrap_err();
     assert!(failure.what.chars().count() < 150, "{failure}");
-    let shown = Rehearsal::load(&"k".repeat(900), "s.yaml")
+    let shown = RehearsalModel::load(&"k".repeat(900), "s.yaml")
         .unwrap_err()
         .to_string();
     assert!(shown.len() < 500, "{shown}");
@@ -170,7 +170,7 @@ proptest! {
         ),
     ) {
         let text = words.concat();
-        if let Err(failure) = Rehearsal::load(&text, "s.yaml") {
+        if let Err(failure) = RehearsalModel::load(&text, "s.yaml") {
             prop_assert_eq!(failure.code, FailureCode::M011);
         }
     }

@@ -17,22 +17,26 @@ const QUOTED: usize = 140;
 const LONGEST_PLACE: usize = 60;
 
 /// One place where a request differs from what was expected.
-pub(super) struct Difference<'a> {
+pub(super) struct RehearsalMismatch<'a> {
     place: String,
-    expected: Side<'a>,
-    got: Side<'a>,
+    expected: RehearsalMismatchSide<'a>,
+    got: RehearsalMismatchSide<'a>,
 }
 
 /// The expected or the received side of a difference.
-pub(super) enum Side<'a> {
+pub(super) enum RehearsalMismatchSide<'a> {
     /// Text to quote, and the byte offset around which to quote it.
     Quote(Cow<'a, str>, usize),
     /// Our own words.
     Words(String),
 }
 
-impl<'a> Difference<'a> {
-    pub(super) fn new(place: impl Into<String>, expected: Side<'a>, got: Side<'a>) -> Self {
+impl<'a> RehearsalMismatch<'a> {
+    pub(super) fn new(
+        place: impl Into<String>,
+        expected: RehearsalMismatchSide<'a>,
+        got: RehearsalMismatchSide<'a>,
+    ) -> Self {
         let place = place.into();
         Self {
             place,
@@ -43,7 +47,7 @@ impl<'a> Difference<'a> {
 }
 
 /// Describes the mismatch, within the longest message that a fault may have.
-pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> ModelFault {
+pub(super) fn off_script(head: &str, differences: &[RehearsalMismatch<'_>]) -> ModelFault {
     let shown = differences.len().min(MOST);
     let width = QUOTED / shown.max(1);
     let more = |count: usize| format!("\n  … and {count} more");
@@ -66,7 +70,7 @@ pub(super) fn off_script(head: &str, differences: &[Difference<'_>]) -> ModelFau
     ModelFault::new(ModelFaultKind::OffScript, message)
 }
 
-impl Side<'_> {
+impl RehearsalMismatchSide<'_> {
     fn shown(&self, width: usize) -> String {
         match self {
             Self::Quote(text, at) => format!("{:?}", window(text, *at, width)),
@@ -101,7 +105,7 @@ pub(super) fn window(text: &str, at: usize, width: usize) -> String {
 }
 
 /// Finds all places where two values differ.
-pub(super) fn between<'a>(expected: &'a Value, got: &'a Value) -> Vec<Difference<'a>> {
+pub(super) fn between<'a>(expected: &'a Value, got: &'a Value) -> Vec<RehearsalMismatch<'a>> {
     let mut found = Vec::new();
     compare(&mut String::new(), expected, got, &mut found);
     found
@@ -111,7 +115,7 @@ fn compare<'a>(
     place: &mut String,
     expected: &'a Value,
     got: &'a Value,
-    found: &mut Vec<Difference<'a>>,
+    found: &mut Vec<RehearsalMismatch<'a>>,
 ) {
     match (expected, got) {
         (Value::Object(left), Value::Object(right)) => {
@@ -136,12 +140,15 @@ fn compare<'a>(
         (Value::String(left), Value::String(right)) if left != right => {
             let at = common_prefix(left, right);
             let (left, right) = (Cow::from(left), Cow::from(right));
-            let sides = (Side::Quote(left, at), Side::Quote(right, at));
-            found.push(Difference::new(place.as_str(), sides.0, sides.1));
+            let sides = (
+                RehearsalMismatchSide::Quote(left, at),
+                RehearsalMismatchSide::Quote(right, at),
+            );
+            found.push(RehearsalMismatch::new(place.as_str(), sides.0, sides.1));
         }
         (left, right) if left != right => {
             let (left, right) = (side_of(Some(left)), side_of(Some(right)));
-            found.push(Difference::new(place.as_str(), left, right));
+            found.push(RehearsalMismatch::new(place.as_str(), left, right));
         }
         _ => {}
     }
@@ -152,13 +159,13 @@ fn compare_at<'a>(
     step: &str,
     expected: Option<&'a Value>,
     got: Option<&'a Value>,
-    found: &mut Vec<Difference<'a>>,
+    found: &mut Vec<RehearsalMismatch<'a>>,
 ) {
     let length = place.len();
     place.push_str(step);
     match (expected, got) {
         (Some(left), Some(right)) => compare(place, left, right, found),
-        _ => found.push(Difference::new(
+        _ => found.push(RehearsalMismatch::new(
             place.as_str(),
             side_of(expected),
             side_of(got),
@@ -167,11 +174,11 @@ fn compare_at<'a>(
     place.truncate(length);
 }
 
-fn side_of(value: Option<&Value>) -> Side<'_> {
+fn side_of(value: Option<&Value>) -> RehearsalMismatchSide<'_> {
     match value {
-        None => Side::Words("nothing".into()),
-        Some(Value::String(text)) => Side::Quote(Cow::from(text), 0),
-        Some(other) => Side::Words(other.to_string()),
+        None => RehearsalMismatchSide::Words("nothing".into()),
+        Some(Value::String(text)) => RehearsalMismatchSide::Quote(Cow::from(text), 0),
+        Some(other) => RehearsalMismatchSide::Words(other.to_string()),
     }
 }
 

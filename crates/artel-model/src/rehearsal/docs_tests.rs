@@ -4,18 +4,18 @@ use artel_types::model::{ModelFaultKind, ModelReply, ModelRequest, ReplyStopReas
 use futures_util::StreamExt as _;
 
 use super::tests::{offering, refusal, result, user};
-use super::{Cassette, Rehearsal, Take};
+use super::{Cassette, CassetteTake, RehearsalModel};
 use crate::Model as _;
 
 const PAGE: &str = include_str!("../../../../docs/rehearsal.md");
 
 /// Returns the scripts on the page by name. Their first lines hold the names.
-fn examples() -> Vec<(&'static str, Rehearsal)> {
+fn examples() -> Vec<(&'static str, RehearsalModel)> {
     let blocks = PAGE.split("```yaml\n").skip(1);
     let example = |block: &'static str| {
         let text = block.split("```").next().unwrap();
         let name = text.lines().next().unwrap().trim_start_matches("# ");
-        (name, Rehearsal::load(text, name).unwrap())
+        (name, RehearsalModel::load(text, name).unwrap())
     };
     blocks.map(example).collect()
 }
@@ -68,7 +68,7 @@ fn conversation(name: &str) -> Vec<(ModelRequest, &'static str)> {
     }
 }
 
-async fn outcome(model: &Rehearsal, request: &ModelRequest) -> String {
+async fn outcome(model: &RehearsalModel, request: &ModelRequest) -> String {
     let items: Vec<_> = model.reply(request).collect().await;
     let chunks: Result<Vec<_>, _> = items.into_iter().collect();
     match chunks {
@@ -126,8 +126,8 @@ fn the_page_shows_messages_as_they_are() {
         stop: ReplyStopReason::End,
         usage: None,
     };
-    let takes = requests.map(|request| Take::new(request, reply.clone()));
-    let model = Rehearsal::play(Cassette::new(takes.collect()));
+    let takes = requests.map(|request| CassetteTake::new(request, reply.clone()));
+    let model = RehearsalModel::play(Cassette::new(takes.collect()));
     let asked = ModelRequest {
         max_output: Some(4096),
         ..read(13)

@@ -6,7 +6,7 @@ use artel_types::model::{MessagePart, MessageRole, ModelMessage, ModelRequest, T
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Deserializer, de};
 
-use super::difference::{Difference, Side, listed};
+use super::difference::{RehearsalMismatch, RehearsalMismatchSide, listed};
 
 /// Largest memory of a compiled pattern, in bytes.
 const LARGEST_PATTERN: usize = 1024 * 1024;
@@ -15,7 +15,7 @@ const LARGEST_PATTERN: usize = 1024 * 1024;
 /// fits.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Expect {
+pub(super) struct RehearsalExpectation {
     /// Part of the last message by a person or a tool.
     says: Option<String>,
     /// A regular expression for the same message.
@@ -44,7 +44,7 @@ fn pattern<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Regex>, 
     built.map(Some).map_err(why)
 }
 
-impl Expect {
+impl RehearsalExpectation {
     /// Returns whether there are no expectations.
     pub(super) fn is_empty(&self) -> bool {
         self.says.is_none()
@@ -55,7 +55,10 @@ impl Expect {
     }
 
     /// Returns the expectations that a request does not meet. The list is empty if it fits.
-    pub(super) fn differences<'a>(&'a self, request: &'a ModelRequest) -> Vec<Difference<'a>> {
+    pub(super) fn differences<'a>(
+        &'a self,
+        request: &'a ModelRequest,
+    ) -> Vec<RehearsalMismatch<'a>> {
         let last = last_said(request);
         let said = last.map(text_of).unwrap_or_default();
         let results = last.map(|message| message.parts.as_slice()).unwrap_or(&[]);
@@ -73,28 +76,29 @@ impl Expect {
         checks.into_iter().flatten().collect()
     }
 
-    fn unmatched<'a>(&'a self, said: String) -> Option<Difference<'a>> {
+    fn unmatched<'a>(&'a self, said: String) -> Option<RehearsalMismatch<'a>> {
         let pattern = self
             .matches
             .as_ref()
             .filter(|pattern| !pattern.is_match(&said))?;
-        let expected = Side::Words(format!("`{pattern}`"));
-        Some(Difference::new(
+        let expected = RehearsalMismatchSide::Words(format!("`{pattern}`"));
+        Some(RehearsalMismatch::new(
             "matches",
             expected,
-            Side::Quote(said.into(), 0),
+            RehearsalMismatchSide::Quote(said.into(), 0),
         ))
     }
 
-    fn missing_tools<'a>(&'a self, request: &'a ModelRequest) -> Option<Difference<'a>> {
+    fn missing_tools<'a>(&'a self, request: &'a ModelRequest) -> Option<RehearsalMismatch<'a>> {
         let offered = || request.tools.iter().map(|tool| tool.name.as_str());
         let wanted = self.tools.iter().map(String::as_str);
         let missing = listed(wanted.filter(|name| !offered().any(|other| other == *name)));
-        let got = Side::Words(or_none(listed(offered())));
-        (!missing.is_empty()).then(|| Difference::new("tools", Side::Words(missing), got))
+        let got = RehearsalMismatchSide::Words(or_none(listed(offered())));
+        (!missing.is_empty())
+            .then(|| RehearsalMismatch::new("tools", RehearsalMismatchSide::Words(missing), got))
     }
 
-    fn missing_result<'a>(&'a self, parts: &'a [MessagePart]) -> Option<Difference<'a>> {
+    fn missing_result<'a>(&'a self, parts: &'a [MessagePart]) -> Option<RehearsalMismatch<'a>> {
         let wanted = self.result_of.as_deref()?;
         let names = || {
             parts
@@ -105,10 +109,10 @@ impl Expect {
         if names().any(|name| name == wanted) {
             return None;
         }
-        let got = Side::Words(or_none(listed(names())));
-        Some(Difference::new(
+        let got = RehearsalMismatchSide::Words(or_none(listed(names())));
+        Some(RehearsalMismatch::new(
             "result_of",
-            Side::Words(format!("`{wanted}`")),
+            RehearsalMismatchSide::Words(format!("`{wanted}`")),
             got,
         ))
     }
@@ -141,7 +145,7 @@ fn or_none(list: String) -> String {
 
 /// Checks that a text contains a part. If it does not, the difference shows where the
 /// longest beginning of the part that does occur breaks off.
-fn lacks<'a>(place: &str, part: &'a str, text: Cow<'a, str>) -> Option<Difference<'a>> {
+fn lacks<'a>(place: &str, part: &'a str, text: Cow<'a, str>) -> Option<RehearsalMismatch<'a>> {
     if text.contains(part) {
         return None;
     }
@@ -150,10 +154,10 @@ fn lacks<'a>(place: &str, part: &'a str, text: Cow<'a, str>) -> Option<Differenc
     let occurring = ends.partition_point(|end| text.contains(&part[..*end]));
     let length = ends[..occurring].last().copied().unwrap_or(0);
     let found = text.find(&part[..length]).unwrap_or(0);
-    let got = Side::Quote(text, found + length);
-    Some(Difference::new(
+    let got = RehearsalMismatchSide::Quote(text, found + length);
+    Some(RehearsalMismatch::new(
         place,
-        Side::Quote(part.into(), length),
+        RehearsalMismatchSide::Quote(part.into(), length),
         got,
     ))
 }

@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 
 /// A duration, such as `20ms` or `2s`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Span(pub(super) Duration);
+pub(super) struct RehearsalDuration(pub(super) Duration);
 
 /// A tool call that the script makes.
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct RehearsalToolCall {
     pub(super) name: String,
     /// JSON, or any text that was written instead: models make mistakes.
     pub(super) arguments: String,
@@ -24,16 +24,16 @@ pub(super) struct Call {
 
 /// The token usage that a reply reports.
 #[derive(Debug)]
-pub(super) enum Counted {
+pub(super) enum RehearsalUsage {
     /// No usage is reported.
     Unknown,
     /// These numbers are reported. Missing ones are estimated.
-    Given(Tokens),
+    Given(RehearsalTokens),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Tokens {
+pub(super) struct RehearsalTokens {
     input: Option<u64>,
     output: Option<u64>,
     #[serde(default)]
@@ -45,19 +45,19 @@ pub(super) struct Tokens {
 
 /// The fault of a reply: a word, or a mapping with details.
 #[derive(Debug)]
-pub(super) struct Failing(pub(super) ModelFault);
+pub(super) struct RehearsalFault(pub(super) ModelFault);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FailingFields {
+struct RehearsalFaultFields {
     kind: ModelFaultKind,
     status: Option<u16>,
     message: Option<String>,
-    retry_after: Option<Span>,
+    retry_after: Option<RehearsalDuration>,
     request_id: Option<String>,
 }
 
-impl Counted {
+impl RehearsalUsage {
     pub(super) fn usage(&self, estimate: &TokenUsage) -> Option<TokenUsage> {
         let Self::Given(tokens) = self else {
             return None;
@@ -72,8 +72,8 @@ impl Counted {
     }
 }
 
-impl From<FailingFields> for Failing {
-    fn from(fields: FailingFields) -> Self {
+impl From<RehearsalFaultFields> for RehearsalFault {
+    fn from(fields: RehearsalFaultFields) -> Self {
         let message = fields.message.as_deref().unwrap_or("the script says so");
         Self(ModelFault {
             status: fields.status,
@@ -84,7 +84,7 @@ impl From<FailingFields> for Failing {
     }
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for RehearsalDuration {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let span = parse_span(&text).map_err(|_| {
@@ -97,77 +97,80 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-impl<'de> Deserialize<'de> for Failing {
+impl<'de> Deserialize<'de> for RehearsalFault {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
-            type Value = Failing;
+        struct RehearsalFaultVisitor;
+        impl<'de> Visitor<'de> for RehearsalFaultVisitor {
+            type Value = RehearsalFault;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a sort of fault such as `rate-limit`, or a mapping with its `kind`")
             }
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Failing, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<RehearsalFault, E> {
                 let kind = ModelFaultKind::deserialize(word.into_deserializer())?;
-                Ok(Failing(ModelFault::new(kind, "the script says so")))
+                Ok(RehearsalFault(ModelFault::new(kind, "the script says so")))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Failing, A::Error> {
-                FailingFields::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RehearsalFault, A::Error> {
+                RehearsalFaultFields::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
             }
         }
-        deserializer.deserialize_any(Written)
+        deserializer.deserialize_any(RehearsalFaultVisitor)
     }
 }
 
-impl<'de> Deserialize<'de> for Counted {
+impl<'de> Deserialize<'de> for RehearsalUsage {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
-            type Value = Counted;
+        struct RehearsalUsageVisitor;
+        impl<'de> Visitor<'de> for RehearsalUsageVisitor {
+            type Value = RehearsalUsage;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("`none`, or numbers such as `{ input: 900, output: 40 }`")
             }
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Counted, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<RehearsalUsage, E> {
                 if word == "none" {
-                    return Ok(Counted::Unknown);
+                    return Ok(RehearsalUsage::Unknown);
                 }
                 Err(E::invalid_value(de::Unexpected::Str(word), &self))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Counted, A::Error> {
-                Tokens::deserialize(MapAccessDeserializer::new(map)).map(Counted::Given)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RehearsalUsage, A::Error> {
+                RehearsalTokens::deserialize(MapAccessDeserializer::new(map))
+                    .map(RehearsalUsage::Given)
             }
         }
-        deserializer.deserialize_any(Written)
+        deserializer.deserialize_any(RehearsalUsageVisitor)
     }
 }
 
-impl<'de> Deserialize<'de> for Call {
+impl<'de> Deserialize<'de> for RehearsalToolCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Written;
-        impl<'de> Visitor<'de> for Written {
-            type Value = Call;
+        struct RehearsalToolCallVisitor;
+        impl<'de> Visitor<'de> for RehearsalToolCallVisitor {
+            type Value = RehearsalToolCall;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("one tool with its arguments, such as `read: { path: a.txt }`")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Call, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<RehearsalToolCall, A::Error> {
                 one_call(map)
             }
         }
-        deserializer.deserialize_any(Written)
+        deserializer.deserialize_any(RehearsalToolCallVisitor)
     }
 }
 
 /// Reads one tool call or a list of them.
-pub(super) fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Call>, D::Error> {
-    struct Written;
-    impl<'de> Visitor<'de> for Written {
-        type Value = Vec<Call>;
+pub(super) fn calls<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<RehearsalToolCall>, D::Error> {
+    struct RehearsalToolCallsVisitor;
+    impl<'de> Visitor<'de> for RehearsalToolCallsVisitor {
+        type Value = Vec<RehearsalToolCall>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(
@@ -175,11 +178,14 @@ pub(super) fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ca
             )
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Call>, A::Error> {
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<RehearsalToolCall>, A::Error> {
             Ok(vec![one_call(map)?])
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Call>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(
+            self,
+            mut items: A,
+        ) -> Result<Vec<RehearsalToolCall>, A::Error> {
             let mut calls = Vec::new();
             while let Some(call) = items.next_element()? {
                 calls.push(call);
@@ -187,10 +193,10 @@ pub(super) fn calls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Ca
             Ok(calls)
         }
     }
-    deserializer.deserialize_any(Written)
+    deserializer.deserialize_any(RehearsalToolCallsVisitor)
 }
 
-fn one_call<'de, A: MapAccess<'de>>(mut map: A) -> Result<Call, A::Error> {
+fn one_call<'de, A: MapAccess<'de>>(mut map: A) -> Result<RehearsalToolCall, A::Error> {
     let one = || de::Error::custom("expected one tool here; several are a list, one item each");
     let (name, arguments) = map.next_entry::<String, Value>()?.ok_or_else(one)?;
     if map.next_key::<String>()?.is_some() {
@@ -207,5 +213,5 @@ fn one_call<'de, A: MapAccess<'de>>(mut map: A) -> Result<Call, A::Error> {
             return Err(de::Error::custom(what));
         }
     };
-    Ok(Call { name, arguments })
+    Ok(RehearsalToolCall { name, arguments })
 }

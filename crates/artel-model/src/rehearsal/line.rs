@@ -8,9 +8,9 @@ use artel_types::model::{
 };
 use serde::Deserialize;
 
-use super::beat::Beat;
-use super::expect::Expect;
-use super::field::{Call, Counted, Failing, Span, calls};
+use super::beat::RehearsalEvent;
+use super::expect::RehearsalExpectation;
+use super::field::{RehearsalDuration, RehearsalFault, RehearsalToolCall, RehearsalUsage, calls};
 
 /// Length of the silence in a slow reply.
 const SLOW: Duration = Duration::from_secs(60);
@@ -22,28 +22,28 @@ const BYTES_PER_TOKEN: u64 = 4;
 /// A line as it is written in the script.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Line {
+pub(super) struct RehearsalLine {
     /// Expectations about the request.
     #[serde(default)]
-    pub(super) expect: Expect,
+    pub(super) expect: RehearsalExpectation,
     /// Number of times that the line answers.
     pub(super) times: Option<NonZeroU32>,
     think: Option<String>,
     say: Option<String>,
     #[serde(default, deserialize_with = "calls")]
-    call: Vec<Call>,
-    usage: Option<Counted>,
+    call: Vec<RehearsalToolCall>,
+    usage: Option<RehearsalUsage>,
     stop: Option<ReplyStopReason>,
-    pace: Option<Span>,
+    pace: Option<RehearsalDuration>,
     pieces: Option<NonZeroUsize>,
-    then: Option<Then>,
-    fault: Option<Failing>,
+    then: Option<RehearsalBreakOff>,
+    fault: Option<RehearsalFault>,
 }
 
 /// The way in which a reply breaks off, instead of ending properly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Then {
+enum RehearsalBreakOff {
     /// The connection closes.
     Cut,
     /// Meaningless bytes arrive.
@@ -54,7 +54,7 @@ enum Then {
     Slow,
 }
 
-impl Line {
+impl RehearsalLine {
     /// Returns an error in the line that the grammar does not catch.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let has_end = self.stop.is_some() || self.usage.is_some();
@@ -71,18 +71,18 @@ impl Line {
     }
 
     /// Returns the events of the line's reply to a request, in order.
-    pub(super) fn beats(&self, request: &ModelRequest) -> Vec<Beat> {
+    pub(super) fn beats(&self, request: &ModelRequest) -> Vec<RehearsalEvent> {
         if let Some(fault) = self.fault.as_ref().filter(|_| !self.speaks()) {
-            return vec![Beat::Fault(fault.0.clone())];
+            return vec![RehearsalEvent::Fault(fault.0.clone())];
         }
         let (id, model) = (None, Some("rehearsal".to_owned()));
-        let mut beats = vec![Beat::Chunk(ReplyChunk::Start { id, model })];
+        let mut beats = vec![RehearsalEvent::Chunk(ReplyChunk::Start { id, model })];
         self.speak(request, &mut beats);
         beats.extend(self.ending(request));
         beats
     }
 
-    fn speak(&self, request: &ModelRequest, beats: &mut Vec<Beat>) {
+    fn speak(&self, request: &ModelRequest, beats: &mut Vec<RehearsalEvent>) {
         if let Some(text) = &self.think {
             self.split(text, beats, |text| ReplyChunk::Thinking { text });
         }
@@ -93,12 +93,19 @@ impl Line {
         for (index, call) in (0_u32..).zip(&self.call) {
             let id = format!("call-{}", first.saturating_add(index.into()));
             let name = call.name.clone();
-            beats.push(Beat::Chunk(ReplyChunk::ToolStart { index, id, name }));
+            beats.push(RehearsalEvent::Chunk(ReplyChunk::ToolStart {
+                index,
+                id,
+                name,
+            }));
             self.split(&call.arguments, beats, |arguments| ReplyChunk::ToolDelta {
                 index,
                 arguments,
             });
-            beats.push(Beat::Chunk(ReplyChunk::ToolEnd { index, seal: None }));
+            beats.push(RehearsalEvent::Chunk(ReplyChunk::ToolEnd {
+                index,
+                seal: None,
+            }));
         }
         if self.breaks_off() && !self.call.is_empty() {
             // Nobody may run a tool call of a reply that breaks off before it is complete.
@@ -111,10 +118,15 @@ impl Line {
     }
 
     fn breaks_off(&self) -> bool {
-        self.fault.is_some() || matches!(self.then, Some(then) if then != Then::Slow)
+        self.fault.is_some() || matches!(self.then, Some(then) if then != RehearsalBreakOff::Slow)
     }
 
-    fn split(&self, text: &str, beats: &mut Vec<Beat>, chunk: impl Fn(String) -> ReplyChunk) {
+    fn split(
+        &self,
+        text: &str,
+        beats: &mut Vec<RehearsalEvent>,
+        chunk: impl Fn(String) -> ReplyChunk,
+    ) {
         let size = self.pieces.map_or(PIECE, NonZeroUsize::get);
         let mut rest = text;
         while !rest.is_empty() {
@@ -123,27 +135,31 @@ impl Line {
                 .nth(size)
                 .map_or(rest.len(), |(end, _)| end);
             let (piece, left) = rest.split_at(end);
-            beats.extend(self.pace.map(|pace| Beat::Wait(pace.0)));
-            beats.push(Beat::Chunk(chunk(piece.to_owned())));
+            beats.extend(self.pace.map(|pace| RehearsalEvent::Wait(pace.0)));
+            beats.push(RehearsalEvent::Chunk(chunk(piece.to_owned())));
             rest = left;
         }
     }
 
-    fn ending(&self, request: &ModelRequest) -> Vec<Beat> {
+    fn ending(&self, request: &ModelRequest) -> Vec<RehearsalEvent> {
         if let Some(fault) = &self.fault {
-            return vec![Beat::Fault(fault.0.clone())];
+            return vec![RehearsalEvent::Fault(fault.0.clone())];
         }
-        let broken = |kind, message| vec![Beat::Fault(ModelFault::new(kind, message))];
+        let broken = |kind, message| vec![RehearsalEvent::Fault(ModelFault::new(kind, message))];
         match self.then {
-            Some(Then::Cut) => broken(ModelFaultKind::Cut, "the script cuts the answer off here"),
-            Some(Then::Garbage) => broken(ModelFaultKind::Garbled, "the script sends garbage here"),
-            Some(Then::Silent) => vec![Beat::Hang],
-            Some(Then::Slow) => vec![Beat::Wait(SLOW), self.end(request)],
+            Some(RehearsalBreakOff::Cut) => {
+                broken(ModelFaultKind::Cut, "the script cuts the answer off here")
+            }
+            Some(RehearsalBreakOff::Garbage) => {
+                broken(ModelFaultKind::Garbled, "the script sends garbage here")
+            }
+            Some(RehearsalBreakOff::Silent) => vec![RehearsalEvent::Hang],
+            Some(RehearsalBreakOff::Slow) => vec![RehearsalEvent::Wait(SLOW), self.end(request)],
             None => vec![self.end(request)],
         }
     }
 
-    fn end(&self, request: &ModelRequest) -> Beat {
+    fn end(&self, request: &ModelRequest) -> RehearsalEvent {
         let usual = if self.call.is_empty() {
             ReplyStopReason::End
         } else {
@@ -155,7 +171,7 @@ impl Line {
             None => Some(estimate),
             Some(counted) => counted.usage(&estimate),
         };
-        Beat::Chunk(ReplyChunk::End { stop, usage })
+        RehearsalEvent::Chunk(ReplyChunk::End { stop, usage })
     }
 
     /// Estimates tokens from bytes, so that the same request gives the same numbers everywhere.
@@ -165,7 +181,7 @@ impl Line {
             .call
             .iter()
             .map(|call| call.name.len() + call.arguments.len());
-        let mut read = Count(0);
+        let mut read = ByteCounter(0);
         // A request can always be written as JSON, and counting cannot fail.
         drop(serde_json::to_writer(&mut read, request));
         let thinking = bytes(&self.think);
@@ -180,9 +196,9 @@ impl Line {
 }
 
 /// A writer that counts the bytes written to it.
-struct Count(usize);
+struct ByteCounter(usize);
 
-impl std::io::Write for Count {
+impl std::io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// The fingerprint of a request, which can be extended to that of a longer one.
 #[derive(Clone)]
-pub struct Print {
+pub struct ModelRequestFingerprint {
     /// Hash state up to the end of the last message.
     begun: blake3::Hasher,
     /// Text after the messages.
@@ -19,7 +19,7 @@ pub struct Print {
     messages: usize,
 }
 
-impl Print {
+impl ModelRequestFingerprint {
     /// Computes the fingerprint of a request.
     pub fn of(request: &ModelRequest) -> Self {
         let bare = ModelRequest {
@@ -61,21 +61,21 @@ impl Print {
     }
 }
 
-impl PartialEq for Print {
+impl PartialEq for ModelRequestFingerprint {
     fn eq(&self, other: &Self) -> bool {
         self.hex() == other.hex()
     }
 }
 
-impl std::fmt::Debug for Print {
+impl std::fmt::Debug for ModelRequestFingerprint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Print({})", self.hex())
+        write!(f, "ModelRequestFingerprint({})", self.hex())
     }
 }
 
 /// Returns the fingerprint of a request in hex.
 pub fn fingerprint(request: &ModelRequest) -> String {
-    Print::of(request).hex()
+    ModelRequestFingerprint::of(request).hex()
 }
 
 pub(super) fn json(value: &impl serde::Serialize) -> Value {
@@ -157,7 +157,7 @@ mod tests {
             ],
             ..ModelRequest::default()
         };
-        let mut print = Print::of(&request);
+        let mut print = ModelRequestFingerprint::of(&request);
         for text in ["one", "two", "three"] {
             let said = [
                 ModelMessage::user(text),

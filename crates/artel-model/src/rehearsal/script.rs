@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_saphyr::options::MergeKeyPolicy;
 use serde_saphyr::{Options, Spanned};
 
-use super::beat::Beat;
+use super::beat::RehearsalEvent;
 use super::complaint::{unreadable, unusable};
-use super::difference::{Difference, off_script, window};
-use super::line::Line;
+use super::difference::{RehearsalMismatch, off_script, window};
+use super::line::RehearsalLine;
 
 /// Largest script in bytes. Scripts are written by hand.
 const LARGEST: usize = 1024 * 1024;
@@ -21,18 +21,18 @@ const LONGEST_NAME: usize = 100;
 
 /// A script, with its state of play.
 #[derive(Debug)]
-pub(super) struct Script {
+pub(super) struct RehearsalScript {
     name: String,
-    lines: Vec<Entry>,
-    rules: Vec<Entry>,
-    otherwise: Option<Entry>,
+    lines: Vec<RehearsalScriptEntry>,
+    rules: Vec<RehearsalScriptEntry>,
+    otherwise: Option<RehearsalScriptEntry>,
 }
 
 /// A script line, with its place in the file.
 #[derive(Debug)]
-struct Entry {
+struct RehearsalScriptEntry {
     at: u64,
-    line: Line,
+    line: RehearsalLine,
     /// Number of uses left, or `None` for unlimited.
     left: Option<u32>,
     has_spoken: bool,
@@ -40,15 +40,15 @@ struct Entry {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RehearsalScriptFile {
     #[serde(default)]
-    lines: Vec<Spanned<Line>>,
+    lines: Vec<Spanned<RehearsalLine>>,
     #[serde(default)]
-    rules: Vec<Spanned<Line>>,
-    otherwise: Option<Spanned<Line>>,
+    rules: Vec<Spanned<RehearsalLine>>,
+    otherwise: Option<Spanned<RehearsalLine>>,
 }
 
-impl Script {
+impl RehearsalScript {
     /// Reads a script. Messages refer to it as `name`.
     pub(super) fn read(text: &str, name: &str) -> Result<Self, Failure> {
         let name = window(name, 0, LONGEST_NAME);
@@ -56,7 +56,7 @@ impl Script {
             let why = "it has more than 1 MiB; a script is written by hand";
             return Err(unusable(&name, why));
         }
-        let written: Written = serde_saphyr::from_str_with_options(text, options())
+        let written: RehearsalScriptFile = serde_saphyr::from_str_with_options(text, options())
             .map_err(|error| unreadable(&name, &error))?;
         let script = Self {
             lines: entries(&name, written.lines, Some(1))?,
@@ -77,7 +77,8 @@ impl Script {
             let why = "a rule needs `expect`; what answers everything is `otherwise`";
             return Err(unusable(&format!("{}:{}", self.name, rule.at), why));
         }
-        let odd = |entry: &&Entry| !entry.line.expect.is_empty() || entry.left.is_some();
+        let odd =
+            |entry: &&RehearsalScriptEntry| !entry.line.expect.is_empty() || entry.left.is_some();
         if let Some(entry) = self.otherwise.as_ref().filter(odd) {
             let why = "`otherwise` answers everything for ever; it takes no `expect` or `times`";
             return Err(unusable(&format!("{}:{}", self.name, entry.at), why));
@@ -86,8 +87,13 @@ impl Script {
     }
 
     /// Replies with the first rule that fits, else with the next line, else with `otherwise`.
-    pub(super) fn answer(&mut self, request: &ModelRequest) -> Result<Vec<Beat>, ModelFault> {
-        let fits = |rule: &&mut Entry| rule.left != Some(0) && rule.differences(request).is_empty();
+    pub(super) fn answer(
+        &mut self,
+        request: &ModelRequest,
+    ) -> Result<Vec<RehearsalEvent>, ModelFault> {
+        let fits = |rule: &&mut RehearsalScriptEntry| {
+            rule.left != Some(0) && rule.differences(request).is_empty()
+        };
         if let Some(rule) = self.rules.iter_mut().find(fits) {
             return Ok(rule.speak(request));
         }
@@ -127,16 +133,16 @@ impl Script {
     /// Returns how many lines and rules were never used.
     pub(super) fn unused(&self) -> usize {
         let entries = self.lines.iter().chain(&self.rules);
-        entries.map(Entry::unused).sum()
+        entries.map(RehearsalScriptEntry::unused).sum()
     }
 }
 
-impl Entry {
-    fn differences<'a>(&'a self, request: &'a ModelRequest) -> Vec<Difference<'a>> {
+impl RehearsalScriptEntry {
+    fn differences<'a>(&'a self, request: &'a ModelRequest) -> Vec<RehearsalMismatch<'a>> {
         self.line.expect.differences(request)
     }
 
-    fn speak(&mut self, request: &ModelRequest) -> Vec<Beat> {
+    fn speak(&mut self, request: &ModelRequest) -> Vec<RehearsalEvent> {
         self.has_spoken = true;
         self.left = self.left.map(|left| left.saturating_sub(1));
         self.line.beats(request)
@@ -169,17 +175,17 @@ fn options() -> Options {
 
 fn entries(
     name: &str,
-    written: impl IntoIterator<Item = Spanned<Line>>,
+    written: impl IntoIterator<Item = Spanned<RehearsalLine>>,
     times: Option<u32>,
-) -> Result<Vec<Entry>, Failure> {
-    let entry = |spanned: Spanned<Line>| {
+) -> Result<Vec<RehearsalScriptEntry>, Failure> {
+    let entry = |spanned: Spanned<RehearsalLine>| {
         let (at, line) = (spanned.referenced.line(), spanned.value);
         if let Some(why) = line.problem() {
             return Err(unusable(&format!("{name}:{at}"), why));
         }
         let left = line.times.map(std::num::NonZeroU32::get).or(times);
         let has_spoken = false;
-        Ok(Entry {
+        Ok(RehearsalScriptEntry {
             at,
             line,
             left,

@@ -11,11 +11,11 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
 use tokio::time::{Instant, timeout};
 
-use super::{Cassette, Rehearsal, Take};
+use super::{Cassette, CassetteTake, RehearsalModel};
 use crate::Model as _;
 
-pub(super) fn script(text: &str) -> Rehearsal {
-    Rehearsal::load(text, "s.yaml").unwrap_or_else(|failure| panic!("{failure}\n{text}"))
+pub(super) fn script(text: &str) -> RehearsalModel {
+    RehearsalModel::load(text, "s.yaml").unwrap_or_else(|failure| panic!("{failure}\n{text}"))
 }
 
 pub(super) fn user(text: &str) -> ModelRequest {
@@ -65,7 +65,7 @@ pub(super) fn result(tool: &str, text: &str) -> ModelRequest {
 /// Asks for a reply that takes no time. Returns the chunks before it ended or failed, and
 /// the fault.
 pub(super) fn ask(
-    model: &Rehearsal,
+    model: &RehearsalModel,
     request: &ModelRequest,
 ) -> (Vec<ReplyChunk>, Option<ModelFault>) {
     let items: Vec<_> = model.reply(request).collect().now_or_never().unwrap();
@@ -76,13 +76,13 @@ pub(super) fn ask(
     (items.into_iter().flatten().collect(), fault)
 }
 
-pub(super) fn answer(model: &Rehearsal, request: &ModelRequest) -> ModelReply {
+pub(super) fn answer(model: &RehearsalModel, request: &ModelRequest) -> ModelReply {
     let (chunks, fault) = ask(model, request);
     assert_eq!(fault, None);
     gathered(&chunks)
 }
 
-pub(super) fn refusal(model: &Rehearsal, request: &ModelRequest) -> String {
+pub(super) fn refusal(model: &RehearsalModel, request: &ModelRequest) -> String {
     let (chunks, fault) = ask(model, request);
     let fault = fault.unwrap_or_else(|| panic!("{chunks:?}"));
     assert_eq!(
@@ -115,8 +115,8 @@ fn nothing_is_taken_before_the_stream_is_polled() {
     let model = script("lines: [{ say: first }]");
     drop(model.reply(&user("?")));
     assert_eq!(model.unused(), 1);
-    let take = Take::new(user("?"), answer(&model, &user("?")));
-    let model = Rehearsal::play(Cassette::new(vec![take]));
+    let take = CassetteTake::new(user("?"), answer(&model, &user("?")));
+    let model = RehearsalModel::play(Cassette::new(vec![take]));
     drop(model.reply(&user("?")));
     assert_eq!(model.unused(), 1);
 }

@@ -9,22 +9,22 @@ use reqwest::{Client, Proxy, redirect};
 
 /// A way out of this machine, direct or through a proxy. Clones share connections.
 #[derive(Debug, Clone)]
-pub struct Connection(Client);
+pub struct ProviderHttpClient(Client);
 
 /// Makes one HTTP client per proxy, and keeps it.
 #[derive(Clone)]
-pub struct Connections {
+pub struct ProviderHttpClientPool {
     connect_timeout: Duration,
-    made: Arc<Mutex<HashMap<Option<String>, Connection>>>,
+    made: Arc<Mutex<HashMap<Option<String>, ProviderHttpClient>>>,
 }
 
-impl Connection {
+impl ProviderHttpClient {
     pub(crate) fn client(&self) -> &Client {
         &self.0
     }
 }
 
-impl Connections {
+impl ProviderHttpClientPool {
     /// Sets the longest time for making a connection.
     pub fn new(connect_timeout: Duration) -> Self {
         Self {
@@ -34,13 +34,13 @@ impl Connections {
     }
 
     /// Returns the client that goes through `proxy`, or directly if that is `None`.
-    pub fn through(&self, proxy: Option<&str>) -> Result<Connection, Failure> {
+    pub fn through(&self, proxy: Option<&str>) -> Result<ProviderHttpClient, Failure> {
         let key = proxy.map(str::to_owned);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connection) = made.get(&key) {
             return Ok(connection.clone());
         }
-        let connection = Connection(self.client(proxy)?);
+        let connection = ProviderHttpClient(self.client(proxy)?);
         made.insert(key, connection.clone());
         Ok(connection)
     }
@@ -74,9 +74,9 @@ impl Connections {
 }
 
 /// Leaves out the proxy URLs, which may contain a password.
-impl std::fmt::Debug for Connections {
+impl std::fmt::Debug for ProviderHttpClientPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connections")
+        f.debug_struct("ProviderHttpClientPool")
             .field("connect_timeout", &self.connect_timeout)
             .finish_non_exhaustive()
     }

@@ -4,9 +4,9 @@ use artel_types::model::{ModelFault, ModelFaultKind};
 use artel_wire::ApiKeyHeader;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
-use super::Address;
+use super::ModelAddress;
 
-impl Address {
+impl ModelAddress {
     /// Returns the headers of every call. A configured header replaces the usual one, so that
     /// none is sent twice.
     pub(super) fn call_headers(
@@ -52,7 +52,7 @@ fn hidden(value: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-impl std::fmt::Debug for Address {
+impl std::fmt::Debug for ModelAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names = self.headers.iter().map(|(name, _)| name.as_str());
         f.debug_struct("Address")

@@ -1,6 +1,6 @@
 //! Money: set aside before it is spent, never passed, told once.
 
-use artel_model::{CallError, Progress};
+use artel_model::{ModelCallError, ModelCallProgress};
 use artel_types::model::{CalendarPeriod, ModelSpec, PrivacyLabel, Provider};
 use artel_types::{
     BudgetLevel, ConfiguredSpendLimits, EventOutcome, Fact, Failure, Money, SpendLimit, Timestamp,
@@ -81,7 +81,7 @@ async fn fifty_at_once_never_pass_a_limit_and_the_error_names_the_level() {
 async fn two_processes_share_one_limit() {
     let clock = clock();
     let book = MemoryBook::new(&clock);
-    let limited = |setup: &mut artel_model::Setup| {
+    let limited = |setup: &mut artel_model::GatewaySetup| {
         setup.slots = 50;
         setup.limits.global = tokens(20_000);
     };
@@ -113,7 +113,7 @@ async fn an_answer_that_grows_beyond_its_budget_is_cut_and_kept() {
     let mut question = call(&model, "tell me everything");
     question.request.max_output = None;
     let error = house.answer(question).await.unwrap_err();
-    let CallError::OverBudget { over, partial } = error else {
+    let ModelCallError::OverBudget { over, partial } = error else {
         panic!("{error:?}");
     };
     assert!(matches!(over.level, BudgetLevel::Run(_)));
@@ -141,7 +141,7 @@ async fn a_limit_counts_anew_when_its_period_does() {
     house.answer(question.clone()).await.unwrap();
     let error = house.answer(question.clone()).await.unwrap_err();
     let failure = Failure::from(error.clone());
-    let CallError::OverBudget { over, .. } = error else {
+    let ModelCallError::OverBudget { over, .. } = error else {
         panic!("{error:?}");
     };
     let midnight: Timestamp = "2026-11-16T00:00:00Z".parse().unwrap();
@@ -155,7 +155,7 @@ async fn a_limit_counts_anew_when_its_period_does() {
 async fn four_fifths_are_told_once_also_after_a_restart() {
     let clock = clock();
     let book = MemoryBook::new(&clock);
-    let limited = |setup: &mut artel_model::Setup| setup.limits.global = tokens(10_000);
+    let limited = |setup: &mut artel_model::GatewaySetup| setup.limits.global = tokens(10_000);
     let mut notices = Vec::new();
     for _ in 0..9 {
         let house = house_on(&clock, &book, limited);
@@ -163,7 +163,7 @@ async fn four_fifths_are_told_once_also_after_a_restart() {
         question.request.max_output = Some(100);
         let mut calling = house.gateway.call(question);
         while let Some(progress) = calling.next().await {
-            if let Progress::Notice(text) = progress {
+            if let ModelCallProgress::Notice(text) = progress {
                 notices.push(text);
             }
         }
@@ -180,7 +180,7 @@ async fn a_run_that_becomes_expensive_is_spoken_of_once() {
     for _ in 0..5 {
         let mut calling = house.gateway.call(call(&model, "go on"));
         while let Some(progress) = calling.next().await {
-            if let Progress::Notice(text) = progress {
+            if let ModelCallProgress::Notice(text) = progress {
                 notices.push(text);
             }
         }
@@ -202,7 +202,10 @@ async fn a_price_nobody_knows_is_no_hole_in_a_limit() {
     };
     let house = house(|setup| setup.limits.global = money(1_000_000, None));
     let refused = house.answer(unpriced(PrivacyLabel::Any)).await.unwrap_err();
-    assert!(matches!(refused, CallError::NoPrice { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ModelCallError::NoPrice { .. }),
+        "{refused:?}"
+    );
     let mut local = unpriced(PrivacyLabel::Any);
     local.chosen.entry.provider = Provider::Ollama;
     let answer = house.answer(local).await.unwrap();
@@ -216,7 +219,7 @@ async fn what_is_labelled_local_only_does_not_leave() {
     let mut question = call(&model, "the recipe");
     question.privacy = PrivacyLabel::LocalOnly;
     let refused = house.answer(question.clone()).await.unwrap_err();
-    assert!(matches!(refused, CallError::LocalOnly { .. }));
+    assert!(matches!(refused, ModelCallError::LocalOnly { .. }));
     assert_eq!(model.asked(), 0);
     let denied: Vec<_> = house
         .book

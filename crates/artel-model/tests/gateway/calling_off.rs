@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_model::Progress;
+use artel_model::ModelCallProgress;
 use artel_types::{EventOutcome, Fact};
 use futures_util::stream;
 use tokio::runtime::Handle;
@@ -19,7 +19,7 @@ async fn a_dropped_call_is_paid_for_recorded_and_leaves_nothing_behind() {
     let before = Handle::current().metrics().num_alive_tasks();
     let mut calling = house.gateway.call(call(&model, "hello"));
     while let Some(progress) = calling.next().await {
-        if matches!(progress, Progress::Piece(_)) {
+        if matches!(progress, ModelCallProgress::Piece(_)) {
             break;
         }
     }
@@ -82,8 +82,8 @@ async fn a_slow_reader_slows_the_provider_and_nothing_piles_up() {
     let mut words = 0;
     while let Some(progress) = calling.next().await {
         match progress {
-            Progress::Piece(_) => words += 1,
-            Progress::Failed(error) => panic!("{error:?}"),
+            ModelCallProgress::Piece(_) => words += 1,
+            ModelCallProgress::Failed(error) => panic!("{error:?}"),
             _ => {}
         }
     }

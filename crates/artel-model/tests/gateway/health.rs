@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use artel_model::{CallError, Entries};
+use artel_model::{GatewayEventBatch, ModelCallError};
 use artel_types::model::ModelFaultKind;
 use artel_types::{Actor, BreakerClosed, EventDraft, Fact, ProviderResumed, StreamName, TraceId};
 use tokio::sync::Semaphore;
@@ -45,7 +45,10 @@ async fn five_failures_in_a_row_and_it_is_left_alone() {
     open(&house, &model).await;
     let begun = house.elapsed();
     let refused = house.answer(call(&model, "hello")).await.unwrap_err();
-    assert!(matches!(refused, CallError::Unwell { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ModelCallError::Unwell { .. }),
+        "{refused:?}"
+    );
     assert_eq!(
         (model.asked(), house.elapsed()),
         (5, begun),
@@ -77,7 +80,7 @@ async fn a_probe_that_fails_leaves_it_alone_anew() {
     assert_eq!(model.asked(), 6, "one probe");
     tokio::time::advance(Duration::from_secs(20)).await;
     let refused = house.answer(call(&model, "and now?")).await.unwrap_err();
-    assert!(matches!(refused, CallError::Unwell { .. }));
+    assert!(matches!(refused, ModelCallError::Unwell { .. }));
     assert_eq!(model.asked(), 6);
 }
 
@@ -120,11 +123,17 @@ async fn what_one_process_learnt_another_knows_at_once() {
     other.answer(call(&fine, "hello")).await.unwrap();
     open(&one, &model).await;
     let refused = other.answer(call(&fine, "hello")).await.unwrap_err();
-    assert!(matches!(refused, CallError::Unwell { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ModelCallError::Unwell { .. }),
+        "{refused:?}"
+    );
     // And one that starts later.
     let late = house_on(&clock, &book, |_| {});
     let refused = late.answer(call(&fine, "hello")).await.unwrap_err();
-    assert!(matches!(refused, CallError::Unwell { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ModelCallError::Unwell { .. }),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +151,10 @@ async fn a_person_can_say_that_it_is_to_be_asked_again() {
             why: "reset by hand".into(),
         },
     );
-    house.book.write(Entries::from(vec![reset])).unwrap();
+    house
+        .book
+        .write(GatewayEventBatch::from(vec![reset]))
+        .unwrap();
     house.answer(call(&model, "hello")).await.unwrap();
 }
 
@@ -167,7 +179,10 @@ async fn who_waits_hears_of_a_reset_by_another_process() {
             provider: "anthropic".into(),
         },
     );
-    house.book.write(Entries::from(vec![resumed])).unwrap();
+    house
+        .book
+        .write(GatewayEventBatch::from(vec![resumed]))
+        .unwrap();
     calling.answer().await.unwrap();
     assert!(house.elapsed() <= Duration::from_secs(33));
 }
@@ -278,7 +293,10 @@ async fn whoever_comes_into_a_long_pause_is_parked_with_the_time() {
     house.answer(call(&model, "first")).await.unwrap_err();
     let begun = house.elapsed();
     let parked = house.answer(call(&model, "second")).await.unwrap_err();
-    assert!(matches!(parked, CallError::Parked { .. }), "{parked:?}");
+    assert!(
+        matches!(parked, ModelCallError::Parked { .. }),
+        "{parked:?}"
+    );
     assert_eq!(
         (house.elapsed(), model.asked()),
         (begun, 1),

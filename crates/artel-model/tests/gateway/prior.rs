@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_model::{Asked, Cassette, Prior, Take, fingerprint};
+use artel_model::{Cassette, CassetteTake, PriorModelCall, RecordedModelRequests, fingerprint};
 use artel_types::model::{ModelFaultKind, ModelMessage, ModelReply, ModelRequest, ToolSpec};
 use artel_types::{Fact, Failure, ModelRequested, RecordedText, Secret, SecretRedactor};
 
@@ -31,7 +31,7 @@ fn stored(house: &House) -> usize {
 
 /// Returns the calls that were answered, as a recording.
 fn recording(house: &House) -> Cassette {
-    let mut asked = Asked::default();
+    let mut asked = RecordedModelRequests::default();
     requested(house).iter().for_each(|fact| asked.note(fact));
     let replies = house.facts(|fact| match fact {
         Fact::ModelReplied(fact) => Some(fact.clone()),
@@ -40,7 +40,7 @@ fn recording(house: &House) -> Cassette {
     let take = |fact: &artel_types::ModelReplied| {
         let request = asked.whole(&fact.call, inline).unwrap();
         let reply: ModelReply = serde_json::from_str(&inline(&fact.reply).unwrap()).unwrap();
-        Take::new(request, reply)
+        CassetteTake::new(request, reply)
     };
     Cassette::new(replies.iter().map(take).collect())
 }
@@ -163,7 +163,7 @@ async fn a_secret_is_out_of_the_prior_too() {
     next.request.messages.push(ModelMessage::user("and now?"));
     house.answer(next.clone()).await.unwrap();
     // Whoever hands in what was never on record has the whole written down.
-    next.prior = Some(Prior {
+    next.prior = Some(PriorModelCall {
         print: None,
         call: answer.call.clone(),
         request: Arc::new(next.request.clone()),

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use artel_model::{Progress, Wait};
+use artel_model::{ModelCallProgress, ModelCallWait};
 use artel_types::model::ModelCallPriority;
 use artel_types::{EventOutcome, Fact};
 use tokio::sync::Semaphore;
@@ -85,9 +85,9 @@ async fn a_user_takes_the_place_of_the_least_urgent_who_is_then_asked_again() {
     gate.add_permits(10);
     let answer = loop {
         match background.next().await.unwrap() {
-            Progress::Waiting(Wait::Preempted) => preempted += 1,
-            Progress::Done(answer) => break answer,
-            Progress::Failed(error) => panic!("{error:?}"),
+            ModelCallProgress::Waiting(ModelCallWait::Preempted) => preempted += 1,
+            ModelCallProgress::Done(answer) => break answer,
+            ModelCallProgress::Failed(error) => panic!("{error:?}"),
             _ => {}
         }
     };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_model::{CallError, Progress, fingerprint};
+use artel_model::{ModelCallError, ModelCallProgress, fingerprint};
 use artel_types::model::{
     MessagePart, ModelFaultKind, ModelMessage, ModelRequest, ReplyChunk, ReplyStopReason,
     TokenUsage, ToolSpec,
@@ -59,7 +59,7 @@ async fn a_question_waits_for_what_it_follows_from() {
     let lost = Failure::new(FailureCode::J006, "the disk is full");
     let owed = std::future::ready(Err(lost.clone())).boxed().shared();
     let calling = house.gateway.call_after(call(&model, "hi"), owed);
-    assert_eq!(calling.answer().await, Err(CallError::Record(lost)));
+    assert_eq!(calling.answer().await, Err(ModelCallError::Record(lost)));
     assert_eq!(model.asked(), 1);
     let expected = [
         "budget.reserved",
@@ -165,7 +165,7 @@ async fn a_secret_reaches_neither_the_model_nor_the_reader_nor_the_record() {
     let mut calling = house.gateway.call(question);
     while let Some(progress) = calling.next().await {
         shown.push_str(&format!("{progress:?}"));
-        if let Progress::Done(answer) = progress {
+        if let ModelCallProgress::Done(answer) = progress {
             assert_eq!(answer.reply.text(), "it is [REDACTED], I think");
         }
     }
@@ -249,8 +249,8 @@ async fn a_paid_answer_is_not_lost_to_a_full_disk() {
     let (mut notices, mut reply) = (Vec::new(), None);
     while let Some(progress) = calling.next().await {
         match progress {
-            Progress::Notice(text) => notices.push(text),
-            Progress::Done(answer) => reply = Some(answer.reply.text()),
+            ModelCallProgress::Notice(text) => notices.push(text),
+            ModelCallProgress::Done(answer) => reply = Some(answer.reply.text()),
             _ => {}
         }
     }

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use artel_model::{CallError, Progress, Wait};
+use artel_model::{ModelCallError, ModelCallProgress, ModelCallWait};
 use artel_types::model::{ModelFault, ModelFaultKind, Provider, ReplyChunk};
 use artel_types::{Fact, Failure};
 
 use crate::support::*;
 
 /// Asks a model that fails like this for ever; returns when each attempt was made.
-async fn attempts(fault: ModelFault) -> (Vec<Duration>, CallError) {
+async fn attempts(fault: ModelFault) -> (Vec<Duration>, ModelCallError) {
     let house = house(|setup| setup.thresholds.consecutive = 100);
     let model = Puppet::new(move |_, _| faulty(fault.clone()));
     let mut calling = house.gateway.call(call(&model, "hello"));
     let mut at = Vec::new();
     loop {
         match calling.next().await.unwrap() {
-            Progress::Asking { .. } => at.push(house.elapsed()),
-            Progress::Failed(error) => return (at, *error),
+            ModelCallProgress::Asking { .. } => at.push(house.elapsed()),
+            ModelCallProgress::Failed(error) => return (at, *error),
             _ => {}
         }
     }
@@ -57,7 +57,7 @@ async fn each_class_has_its_schedule() {
         let (at, error) = attempts(fault(kind)).await;
         assert_eq!(at.len(), 1, "{kind:?}");
         assert!(
-            matches!(error, CallError::Fault { attempts: 1, .. }),
+            matches!(error, ModelCallError::Fault { attempts: 1, .. }),
             "{kind:?}"
         );
     }
@@ -68,7 +68,7 @@ async fn being_asked_to_slow_down_doubles_the_wait_up_to_a_minute() {
     for kind in [ModelFaultKind::RateLimit, ModelFaultKind::Overloaded] {
         let (at, error) = attempts(fault(kind)).await;
         assert_eq!(at.len(), 10, "ten tries");
-        assert!(matches!(error, CallError::Fault { attempts: 10, .. }));
+        assert!(matches!(error, ModelCallError::Fault { attempts: 10, .. }));
         let schedule = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0];
         for (wait, most) in waits(&at).iter().zip(schedule) {
             assert!(
@@ -116,7 +116,9 @@ async fn a_pause_is_shown_others_go_on_and_it_ends_by_itself() {
     });
     let mut calling = house.gateway.call(call(&model, "hello"));
     loop {
-        if let Progress::Waiting(Wait::Retry { until, .. }) = calling.next().await.unwrap() {
+        if let ModelCallProgress::Waiting(ModelCallWait::Retry { until, .. }) =
+            calling.next().await.unwrap()
+        {
             assert_eq!(until.since(house.clock.now()), Duration::from_secs(30));
             break;
         }
@@ -125,7 +127,10 @@ async fn a_pause_is_shown_others_go_on_and_it_ends_by_itself() {
     let mut second = house.gateway.call(call(&model, "me too"));
     let waiting = second.next().await.unwrap();
     assert!(
-        matches!(waiting, Progress::Waiting(Wait::Pause { .. })),
+        matches!(
+            waiting,
+            ModelCallProgress::Waiting(ModelCallWait::Pause { .. })
+        ),
         "{waiting:?}"
     );
     let mut elsewhere = call(&Puppet::new(|_, _| says("hi")), "hello");
@@ -211,7 +216,7 @@ async fn a_sequence_that_breaks_the_grammar_is_not_believed() {
         ])
     });
     let error = house.answer(call(&model, "hello")).await.unwrap_err();
-    let CallError::Fault {
+    let ModelCallError::Fault {
         fault, attempts, ..
     } = error
     else {
@@ -231,7 +236,7 @@ async fn blips_are_silent_until_there_are_many() {
         let mut calling = house.gateway.call(call(&model, "hello"));
         let mut notices = 0;
         while let Some(progress) = calling.next().await {
-            notices += usize::from(matches!(progress, Progress::Notice(_)));
+            notices += usize::from(matches!(progress, ModelCallProgress::Notice(_)));
         }
         notices
     };
@@ -255,11 +260,11 @@ async fn an_answer_many_times_too_long_is_cut_and_not_asked_for_again() {
     });
     let mut calling = house.gateway.call(call(&model, "be brief"));
     let error = loop {
-        if let Progress::Failed(error) = calling.next().await.unwrap() {
+        if let ModelCallProgress::Failed(error) = calling.next().await.unwrap() {
             break *error;
         }
     };
-    let CallError::Fault {
+    let ModelCallError::Fault {
         fault,
         attempts,
         partial,

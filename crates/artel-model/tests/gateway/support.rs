@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artel_model::{
-    Account, Answer, Book, BookError, Call, CallError, Chosen, ChunkStream, Context, Entries,
-    Gateway, Model, Setup,
+    ChosenModel, ChunkStream, Gateway, GatewayEventBatch, GatewaySetup, GatewayState, GatewayStore,
+    GatewayStoreError, Model, ModelCall, ModelCallContext, ModelCallError, ModelCallReply,
 };
 use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{
@@ -77,7 +77,7 @@ impl MemoryBook {
             .collect()
     }
 
-    pub(crate) fn write(&self, entries: Entries) -> Result<(), BookError> {
+    pub(crate) fn write(&self, entries: GatewayEventBatch) -> Result<(), GatewayStoreError> {
         let mut events = self.events.lock().unwrap();
         let position = |events: &[Event], stream: &StreamName| {
             events
@@ -88,7 +88,7 @@ impl MemoryBook {
         if let Some((stream, expected)) = &entries.expecting
             && position(&events, stream) != *expected
         {
-            return Err(BookError::Moved);
+            return Err(GatewayStoreError::Moved);
         }
         for draft in entries.drafts {
             let stream_seq = position(&events, &draft.stream) + 1;
@@ -113,9 +113,9 @@ impl MemoryBook {
     }
 }
 
-impl Book for MemoryBook {
-    fn open(&self) -> Result<(Account, u64), Failure> {
-        let mut account = Account::default();
+impl GatewayStore for MemoryBook {
+    fn open(&self) -> Result<(GatewayState, u64), Failure> {
+        let mut account = GatewayState::default();
         let seq = self.read_on(0, &mut |event| account.fold(event))?;
         Ok((account, seq))
     }
@@ -123,14 +123,17 @@ impl Book for MemoryBook {
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure> {
         let events = self.events.lock().unwrap();
         let new = events.iter().skip(after as usize);
-        new.filter(|event| Account::concerns(event.fact.kind()))
+        new.filter(|event| GatewayState::concerns(event.fact.kind()))
             .for_each(visit);
         Ok(events.len() as u64)
     }
 
-    fn append(&self, entries: Entries) -> BoxFuture<'static, Result<(), BookError>> {
+    fn append(
+        &self,
+        entries: GatewayEventBatch,
+    ) -> BoxFuture<'static, Result<(), GatewayStoreError>> {
         let written = if self.is_full() {
-            Err(BookError::Failed(Failure::new(
+            Err(GatewayStoreError::Failed(Failure::new(
                 FailureCode::J006,
                 "the disk is full",
             )))
@@ -152,7 +155,7 @@ pub(crate) struct House {
     pub(crate) gateway: Gateway,
 }
 
-pub(crate) fn house(change: impl FnOnce(&mut Setup)) -> House {
+pub(crate) fn house(change: impl FnOnce(&mut GatewaySetup)) -> House {
     let clock = clock();
     let book = MemoryBook::new(&clock);
     house_on(&clock, &book, change)
@@ -162,9 +165,9 @@ pub(crate) fn house(change: impl FnOnce(&mut Setup)) -> House {
 pub(crate) fn house_on(
     clock: &Clock,
     book: &Arc<MemoryBook>,
-    change: impl FnOnce(&mut Setup),
+    change: impl FnOnce(&mut GatewaySetup),
 ) -> House {
-    let mut setup = Setup {
+    let mut setup = GatewaySetup {
         book: book.clone(),
         clock: clock.clone(),
         redactor: SecretRedactor::none(),
@@ -183,7 +186,7 @@ pub(crate) fn house_on(
 }
 
 impl House {
-    pub(crate) async fn answer(&self, call: Call) -> Result<Answer, CallError> {
+    pub(crate) async fn answer(&self, call: ModelCall) -> Result<ModelCallReply, ModelCallError> {
         self.gateway.call(call).answer().await
     }
 
@@ -282,8 +285,8 @@ pub(crate) fn held(gate: &Arc<Semaphore>) -> ChunkStream {
     Box::pin(begin.chain(stream::once(opened)))
 }
 
-pub(crate) fn chosen(provider: Provider) -> Chosen {
-    Chosen {
+pub(crate) fn chosen(provider: Provider) -> ChosenModel {
+    ChosenModel {
         wanted: "default".into(),
         resolved: "as named".into(),
         entry: ModelAliasSettings {
@@ -304,8 +307,8 @@ pub(crate) fn chosen(provider: Provider) -> Chosen {
     }
 }
 
-pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
-    Call {
+pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> ModelCall {
+    ModelCall {
         request: ModelRequest {
             messages: vec![ModelMessage::user(words)],
             max_output: Some(100),
@@ -321,7 +324,7 @@ pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
             role: Some("engineer".into()),
             ..ModelCallAttribution::default()
         },
-        context: Context {
+        context: ModelCallContext {
             above: Vec::new(),
             step: None,
             trace: TraceId::from_random([7; 16]),
@@ -332,8 +335,8 @@ pub(crate) fn call(model: &Arc<Puppet>, words: &str) -> Call {
     }
 }
 
-pub(crate) fn urgent(model: &Arc<Puppet>, priority: ModelCallPriority, words: &str) -> Call {
-    Call {
+pub(crate) fn urgent(model: &Arc<Puppet>, priority: ModelCallPriority, words: &str) -> ModelCall {
+    ModelCall {
         priority,
         ..call(model, words)
     }

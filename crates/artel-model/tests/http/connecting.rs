@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use artel_model::Address;
+use artel_model::ModelAddress;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::model::{ModelFault, ModelFaultKind};
 use tokio::net::TcpSocket;
@@ -100,7 +100,7 @@ async fn a_redirect_is_not_followed() {
 async fn a_key_that_cannot_be_sent() {
     for key in ["sk-two\nlines", "sk-nul\0"] {
         let stand_in = StandIn::start(Format::Anthropic, [Answer::says("Hi.")]);
-        let address = Address {
+        let address = ModelAddress {
             key: Some(artel_types::Secret::new(key)),
             ..address(Format::Anthropic, stand_in.url())
         };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_model::{Call, CallError, Chosen, Progress};
+use artel_model::{ChosenModel, ModelCall, ModelCallError, ModelCallProgress};
 use artel_testkit::standin::{Answer, Format, StandIn, Usage, cases};
 use artel_types::model::{ModelAliasSettings, ModelFaultKind, ModelRequest};
 use artel_types::{EventOutcome, Fact, ModelFailed, ModelReplied};
@@ -13,15 +13,15 @@ use crate::house::{self, House, house};
 use crate::support::*;
 
 /// Puts the usual question to a stand-in.
-pub(crate) fn call_to(format: Format, url: &str) -> Call {
+pub(crate) fn call_to(format: Format, url: &str) -> ModelCall {
     let usual = house::call(&house::Puppet::new(|_, _| house::says("")), "hello");
-    Call {
+    ModelCall {
         request: ModelRequest {
             max_output: Some(1_000),
             ..question()
         },
         model: Arc::new(remote(format, url)),
-        chosen: Chosen {
+        chosen: ChosenModel {
             entry: ModelAliasSettings {
                 base_url: Some(url.to_owned()),
                 ..ModelAliasSettings::named(provider(format), MODEL)
@@ -78,7 +78,7 @@ async fn only_what_can_get_better_is_tried_again() {
             let stand_in = StandIn::start(format, [answer.clone().repeating()]);
             let house = house(|setup| setup.thresholds.consecutive = 100);
             let error = house.answer(call_to(format, &stand_in.url())).await;
-            let Err(CallError::Fault { fault, .. }) = &error else {
+            let Err(ModelCallError::Fault { fault, .. }) = &error else {
                 panic!("{format:?}: {error:?}");
             };
             assert_eq!(fault.kind, kind, "{format:?}: {fault}");
@@ -128,7 +128,7 @@ async fn a_dropped_call_hangs_up() {
         let stand_in = StandIn::start(format, plan);
         let house = house(|_| {});
         let mut calling = house.gateway.call(call_to(format, &stand_in.url()));
-        while !matches!(calling.next().await.unwrap(), Progress::Piece(_)) {}
+        while !matches!(calling.next().await.unwrap(), ModelCallProgress::Piece(_)) {}
         assert_eq!(stand_in.open(), 1);
         let began = Instant::now();
         drop(calling);

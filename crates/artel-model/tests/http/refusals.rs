@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_model::{Address, Remote};
+use artel_model::{ModelAddress, RemoteModel};
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::Secret;
 use artel_types::model::{ModelFault, ModelFaultKind, ModelSpec};
@@ -67,7 +67,7 @@ async fn wrong_keys_and_none_at_all() {
     for format in Format::ALL {
         let stand_in = StandIn::start(format, [Answer::says("Hi.").repeating()]);
         for key in [Some("wrong-key"), None] {
-            let address = Address {
+            let address = ModelAddress {
                 key: key.map(Secret::new),
                 ..address(format, stand_in.url())
             };
@@ -103,7 +103,7 @@ async fn a_model_that_nobody_has() {
     for format in Format::ALL {
         let stand_in = StandIn::start(format, [Answer::says("Hi.")]);
         let (address, card) = (address(format, stand_in.url()), ModelSpec::default());
-        let remote = Remote::new(straight(), address, "no-such-model", card, clock());
+        let remote = RemoteModel::new(straight(), address, "no-such-model", card, clock());
         let heard = hear(&remote, &question()).await;
         assert_eq!(
             heard.fault().kind,

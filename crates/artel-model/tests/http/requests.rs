@@ -1,6 +1,6 @@
 //! What is sent: the right place, the right headers, and conversations that each provider takes.
 
-use artel_model::Address;
+use artel_model::ModelAddress;
 use artel_testkit::standin::{Answer, Format, Seen, StandIn};
 use artel_types::model::{
     MessagePart, MessageRole, ModelMessage, ModelReply, ModelRequest, PromptCacheLifetime,
@@ -81,7 +81,7 @@ async fn configured_headers_are_sent_as_they_are() {
     let proxy = Proxy::start().await;
     let stand_in = StandIn::start(Format::Anthropic, [Answer::says("Hi.")]);
     let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    let address = Address {
+    let address = ModelAddress {
         headers: configured.map(own).to_vec(),
         ..address(Format::Anthropic, stand_in.url())
     };
@@ -101,7 +101,7 @@ async fn configured_headers_are_sent_as_they_are() {
 async fn a_header_that_cannot_be_sent() {
     for (name, value) in [("x-team", "two\nlines-canary"), ("x team", "canary")] {
         let stand_in = StandIn::start(Format::Chat, [Answer::says("Hi.")]);
-        let address = Address {
+        let address = ModelAddress {
             headers: vec![(name.to_owned(), value.to_owned())],
             ..address(Format::Chat, stand_in.url())
         };

@@ -1,7 +1,7 @@
 //! The key is in its header, and nowhere else: not in what a person sees, not in the record, not in
 //! what a program prints about itself.
 
-use artel_model::Progress;
+use artel_model::ModelCallProgress;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::{Failure, Secret, SecretRedactor};
 use serde_json::json;
@@ -74,11 +74,11 @@ async fn the_key_is_seen_nowhere() {
             while let Some(progress) = calling.next().await {
                 shown.push(format!("{progress:?}"));
                 match progress {
-                    Progress::Failed(error) => {
+                    ModelCallProgress::Failed(error) => {
                         shown.push(Failure::from(*error).to_string());
                     }
                     // What comes after a wait is what came before it.
-                    Progress::Waiting(wait) => {
+                    ModelCallProgress::Waiting(wait) => {
                         shown.push(wait.to_string());
                         break;
                     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_model::Address;
+use artel_model::ModelAddress;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::model::ModelFaultKind;
 use futures_util::future::join_all;
@@ -58,7 +58,7 @@ async fn a_trickle_is_not_silence() {
             .in_pieces_of(size)
             .pause_between(Duration::from_millis(40));
         let stand_in = StandIn::start(format, [answer]);
-        let address = Address {
+        let address = ModelAddress {
             patience: Duration::from_millis(600),
             ..address(format, stand_in.url())
         };

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use artel_model::{Address, Connection, Connections, Model as _, Remote};
+use artel_model::{
+    Model as _, ModelAddress, ProviderHttpClient, ProviderHttpClientPool, RemoteModel,
+};
 use artel_rules::stream::ModelReplyBuilder;
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_types::Secret;
@@ -75,16 +77,16 @@ pub(crate) fn provider(format: Format) -> Provider {
 }
 
 /// Goes straight to where the model is.
-pub(crate) fn straight() -> Connection {
+pub(crate) fn straight() -> ProviderHttpClient {
     connections().through(None).unwrap()
 }
 
-pub(crate) fn connections() -> Connections {
-    Connections::new(Duration::from_secs(5))
+pub(crate) fn connections() -> ProviderHttpClientPool {
+    ProviderHttpClientPool::new(Duration::from_secs(5))
 }
 
-pub(crate) fn address(format: Format, url: impl Into<String>) -> Address {
-    Address {
+pub(crate) fn address(format: Format, url: impl Into<String>) -> ModelAddress {
+    ModelAddress {
         wire: wire(format),
         base_url: url.into(),
         key: Some(Secret::new(KEY)),
@@ -93,17 +95,17 @@ pub(crate) fn address(format: Format, url: impl Into<String>) -> Address {
     }
 }
 
-pub(crate) fn reach(connection: Connection, address: Address) -> Remote {
-    Remote::new(connection, address, MODEL, ModelSpec::default(), clock())
+pub(crate) fn reach(connection: ProviderHttpClient, address: ModelAddress) -> RemoteModel {
+    RemoteModel::new(connection, address, MODEL, ModelSpec::default(), clock())
 }
 
-pub(crate) fn remote(format: Format, url: impl Into<String>) -> Remote {
+pub(crate) fn remote(format: Format, url: impl Into<String>) -> RemoteModel {
     reach(straight(), address(format, url))
 }
 
 /// A remote that gives up on a silent server soon.
-pub(crate) fn hasty(format: Format, url: impl Into<String>) -> Remote {
-    let address = Address {
+pub(crate) fn hasty(format: Format, url: impl Into<String>) -> RemoteModel {
+    let address = ModelAddress {
         patience: SHORT,
         ..address(format, url)
     };
@@ -111,7 +113,7 @@ pub(crate) fn hasty(format: Format, url: impl Into<String>) -> Remote {
 }
 
 /// Asks and listens to the end, which there must be.
-pub(crate) async fn hear(remote: &Remote, request: &ModelRequest) -> Heard {
+pub(crate) async fn hear(remote: &RemoteModel, request: &ModelRequest) -> Heard {
     let mut answer = remote.reply(request);
     let mut heard = Heard {
         chunks: Vec::new(),

@@ -1,7 +1,7 @@
 //! Checks whether a role can be used, and reports the result of each check.
 
 use artel_config::Settings;
-use artel_model::{Catalogue, Menu};
+use artel_model::{ModelCatalogue, ModelSelector};
 use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
@@ -143,12 +143,12 @@ fn model(model: Option<&str>, settings: &Settings) -> Result<(), Failure> {
         return Ok(());
     };
     let entries = settings.models.iter();
-    let menu = Menu {
+    let menu = ModelSelector {
         entries: entries
             .map(|(alias, entry)| (alias.clone(), entry.value.clone()))
             .collect(),
-        catalogue: Catalogue::shipped(&settings.prices),
-        ..Menu::default()
+        catalogue: ModelCatalogue::shipped(&settings.prices),
+        ..ModelSelector::default()
     };
     match menu.choose(Some(model)) {
         Err(failure) if failure.code != FailureCode::M004 => Err(failure),

@@ -6,7 +6,7 @@
 use std::sync::mpsc::{SyncSender, sync_channel};
 
 use artel_journal::{EventQuery, JournalReader, JournalRecordRef};
-use artel_model::Account;
+use artel_model::GatewayState;
 use artel_types::{Event, Failure, FailureCode, RunId, Timestamp, TraceId};
 
 use super::Board;
@@ -42,7 +42,7 @@ impl Depth {
             _ if kind.starts_with("plan.") || kind.starts_with("changeset.") => is_known(kind),
             "run.prepared" | "run.said" | "session.ended" | "model.requested" | "model.replied"
             | "model.failed" | "tool.requested" | "tool.finished" => self == Self::Whole,
-            _ => self == Self::Whole && Account::concerns(kind) && is_known(kind),
+            _ => self == Self::Whole && GatewayState::concerns(kind) && is_known(kind),
         }
     }
 }

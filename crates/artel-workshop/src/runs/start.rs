@@ -11,7 +11,7 @@ use artel_engine::{
 };
 use artel_git::TreeBounds;
 use artel_journal::LeaseFence;
-use artel_model::{Chosen, Context, Model};
+use artel_model::{ChosenModel, Model, ModelCallContext};
 use artel_rules::turn::AgentRun;
 use artel_skills::Skill;
 use artel_tools::{Registry, StartedFor, Viewer};
@@ -158,7 +158,7 @@ impl House {
     async fn begin_as(
         self: &Arc<Self>,
         beginning: Beginning,
-        (wanted, (chosen, model)): (Option<String>, (Chosen, Arc<dyn Model>)),
+        (wanted, (chosen, model)): (Option<String>, (ChosenModel, Arc<dyn Model>)),
         fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let Beginning {
@@ -412,7 +412,7 @@ impl House {
     pub(super) fn connect(
         &self,
         wanted: Option<&str>,
-    ) -> Result<(Chosen, Arc<dyn Model>), Failure> {
+    ) -> Result<(ChosenModel, Arc<dyn Model>), Failure> {
         let chosen = self.models.choose(wanted)?;
         let model = self.models.connect(&chosen, &self.workshop)?;
         Ok((chosen, model))
@@ -483,7 +483,12 @@ impl House {
         Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
     }
 
-    pub(super) fn voice(&self, model: Arc<dyn Model>, chosen: Chosen, outfit: &Outfit) -> Voice {
+    pub(super) fn voice(
+        &self,
+        model: Arc<dyn Model>,
+        chosen: ChosenModel,
+        outfit: &Outfit,
+    ) -> Voice {
         let chronicle = &outfit.chronicle;
         let contract = outfit.contract.as_deref();
         let inherits = &outfit.inherits;
@@ -504,7 +509,7 @@ impl House {
                 portal: self.portal.as_ref().map(|portal| portal.name.clone()),
                 person: Some(self.person().id),
             },
-            context: Context {
+            context: ModelCallContext {
                 trace: chronicle.trace(),
                 actor: Actor::agent(&outfit.role),
                 session: None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_engine::Nobody;
 use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_git::RunTree;
-use artel_model::{Cassette, Rehearsal};
+use artel_model::{Cassette, RehearsalModel};
 use artel_skills::cases::{Expect, FileState, Run, State};
 use artel_skills::{Skill, prepare};
 use artel_tools::Hints;
@@ -135,7 +135,7 @@ fn script(skill: &Skill, name: &str) -> Result<String, Failure> {
     let text = String::from_utf8(bytes).map_err(|error| unusable(error.to_string()))?;
     if !name.ends_with(".jsonl") {
         // Load it once under this name, so that an error names the file that the author knows.
-        drop(Rehearsal::load(&text, &format!("tests/{name}"))?);
+        drop(RehearsalModel::load(&text, &format!("tests/{name}"))?);
         return Ok(text);
     }
     let cassette = Cassette::read_jsonl(&text)?;

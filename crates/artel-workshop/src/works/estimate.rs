@@ -1,6 +1,6 @@
 //! The expected usage of a plan, estimated before anybody approves it.
 
-use artel_model::Chosen;
+use artel_model::ChosenModel;
 use artel_rules::budget::left;
 use artel_types::model::Provider;
 use artel_types::plan::{Plan, PlanStep, StepVerification};
@@ -94,13 +94,13 @@ pub(crate) fn tokens_of(step: &PlanStep) -> u64 {
 
 /// Returns the expected usage of a step with a model. The money is zero if the price is
 /// unknown.
-pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&Chosen>) -> SpendAmount {
+pub(crate) fn amount_of(step: &PlanStep, chosen: Option<&ChosenModel>) -> SpendAmount {
     let tokens = tokens_of(step);
     let cost = chosen.and_then(|chosen| price(chosen, tokens));
     SpendAmount::new(tokens, cost.map_or(0, |cost| cost.0))
 }
 
-fn price(chosen: &Chosen, tokens: u64) -> Option<Money> {
+fn price(chosen: &ChosenModel, tokens: u64) -> Option<Money> {
     let card = &chosen.card;
     if chosen.entry.provider == Provider::Rehearsal && card.input.is_none() {
         return Some(Money(0));

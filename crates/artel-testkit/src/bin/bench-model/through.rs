@@ -4,7 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_model::{Address, Call, Chosen, Connections, Context, Gateway, Progress, Remote, Setup};
+use artel_model::{
+    ChosenModel, Gateway, GatewaySetup, ModelAddress, ModelCall, ModelCallContext,
+    ModelCallProgress, ProviderHttpClientPool, RemoteModel,
+};
 use artel_rules::breaker::BreakerThresholds;
 use artel_testkit::{Scratch, system_clock};
 use artel_types::model::{
@@ -23,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// A gateway with a call to copy, and the folder of its journal.
 pub(crate) struct Through {
     gateway: Gateway,
-    call: Call,
+    call: ModelCall,
     _scratch: Scratch,
 }
 
@@ -31,7 +34,7 @@ impl Through {
     pub(crate) fn new(base_url: &str) -> Self {
         let scratch = Scratch::inside(&place::on_disk().folder);
         let [key, other, third] = question::keys();
-        let gateway = Gateway::open(Setup {
+        let gateway = Gateway::open(GatewaySetup {
             book: Arc::new(JournalBook::new(scratch.create())),
             clock: system_clock(),
             redactor: SecretRedactor::of_known_values([&key, &other, &third]),
@@ -41,7 +44,7 @@ impl Through {
             max_wait: PATIENCE,
             thresholds: BreakerThresholds::MODEL,
         });
-        let address = Address {
+        let address = ModelAddress {
             wire: WIRE,
             base_url: base_url.to_owned(),
             key: Some(key),
@@ -64,11 +67,11 @@ impl Through {
         async move {
             while let Some(progress) = calling.next().await {
                 match progress {
-                    Progress::Piece(ReplyChunk::Text { text }) => {
+                    ModelCallProgress::Piece(ReplyChunk::Text { text }) => {
                         let now = meter::now();
                         watch.saw(text.trim_end().parse().unwrap(), now);
                     }
-                    Progress::Failed(error) => panic!("{error:?}"),
+                    ModelCallProgress::Failed(error) => panic!("{error:?}"),
                     _ => {}
                 }
             }
@@ -77,16 +80,16 @@ impl Through {
     }
 }
 
-fn call(address: Address) -> Call {
+fn call(address: ModelAddress) -> ModelCall {
     let mut entry = ModelAliasSettings::named(Provider::OpenAiChat, MODEL);
     entry.base_url = Some(address.base_url.clone());
-    let connection = Connections::new(PATIENCE).through(None).unwrap();
-    let remote = Remote::new(connection, address, MODEL, question::card(), system_clock());
-    Call {
+    let connection = ProviderHttpClientPool::new(PATIENCE).through(None).unwrap();
+    let remote = RemoteModel::new(connection, address, MODEL, question::card(), system_clock());
+    ModelCall {
         request: question::question(),
         prior: None,
         model: Arc::new(remote),
-        chosen: Chosen {
+        chosen: ChosenModel {
             wanted: "default".into(),
             resolved: "as named".into(),
             entry,
@@ -98,7 +101,7 @@ fn call(address: Address) -> Call {
             role: Some("engineer".into()),
             ..ModelCallAttribution::default()
         },
-        context: Context {
+        context: ModelCallContext {
             above: Vec::new(),
             step: None,
             trace: TraceId::from_random([7; 16]),

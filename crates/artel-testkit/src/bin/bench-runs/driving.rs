@@ -11,7 +11,7 @@ use artel_engine::{
 };
 use artel_files::RootFolder;
 use artel_journal::Journal;
-use artel_model::{Chosen, Context, Gateway, Rehearsal};
+use artel_model::{ChosenModel, Gateway, ModelCallContext, RehearsalModel};
 use artel_policy::Policy;
 use artel_rules::breaker::BreakerThresholds;
 use artel_rules::turn::{AgentRun, AgentRunRules};
@@ -46,7 +46,7 @@ impl Crowd {
             let text = format!("file {number}\n").repeat(100);
             std::fs::write(files.join(format!("{number}.txt")), text).unwrap();
         }
-        let gateway = Gateway::open(artel_model::Setup {
+        let gateway = Gateway::open(artel_model::GatewaySetup {
             book: Arc::new(JournalBook::new(journal.clone())),
             clock: system_clock(),
             redactor: SecretRedactor::none(),
@@ -109,8 +109,8 @@ impl Crowd {
             turn: AgentRun::new(rules, "read the files"),
             voice: Voice {
                 gateway: self.gateway.clone(),
-                model: Arc::new(Rehearsal::load(script, "script").unwrap()),
-                chosen: Chosen {
+                model: Arc::new(RehearsalModel::load(script, "script").unwrap()),
+                chosen: ChosenModel {
                     wanted: "default".into(),
                     resolved: "as named".into(),
                     entry,
@@ -120,7 +120,7 @@ impl Crowd {
                 least_priority: ModelCallPriority::Background,
                 privacy: PrivacyLabel::Any,
                 account: ModelCallAttribution::default(),
-                context: Context {
+                context: ModelCallContext {
                     above: Vec::new(),
                     step: None,
                     trace,

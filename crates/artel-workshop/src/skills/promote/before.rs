@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder, read_bounded};
 use artel_git::RunTree;
-use artel_model::{Cassette, Take};
+use artel_model::{Cassette, CassetteTake};
 use artel_skills::Skill;
 use artel_skills::cases::FileState;
 use artel_types::model::{MessagePart, ModelReply, ModelRequest};
@@ -153,7 +153,7 @@ impl Before {
                     MessagePart::Image(_) | MessagePart::ToolResult(_) => {}
                 }
             }
-            Take::new(ModelRequest::default(), reply)
+            CassetteTake::new(ModelRequest::default(), reply)
         });
         Cassette::new(takes.collect())
     }

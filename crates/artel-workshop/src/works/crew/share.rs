@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use artel_engine::Entry;
-use artel_model::Context;
+use artel_model::ModelCallContext;
 use artel_rules::budget::UNLIMITED;
 use artel_rules::conduct::PlanRun;
 use artel_rules::plan::{check, widened};
@@ -173,8 +173,8 @@ impl Workers {
         format!("{}/{step}", self.run())
     }
 
-    fn spender(&self) -> Context {
-        Context {
+    fn spender(&self) -> ModelCallContext {
+        ModelCallContext {
             trace: self.trace(),
             actor: Actor::system("plan"),
             session: None,

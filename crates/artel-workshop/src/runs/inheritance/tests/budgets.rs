@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_model::Context;
+use artel_model::ModelCallContext;
 use artel_rules::budget::{BudgetLedger, UNLIMITED, reserve, settle};
 use artel_testkit::{ManualClock, Random};
 use artel_types::model::Provider;
@@ -26,7 +26,7 @@ struct Open {
 
 /// The budgets that a run's calls count against, as the gateway determines them.
 fn levels(node: &Node) -> Vec<BudgetLevel> {
-    let context = Context {
+    let context = ModelCallContext {
         trace: TraceId::from_random([1; 16]),
         actor: Actor::system("test"),
         session: None,
