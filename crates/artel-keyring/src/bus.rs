@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use artel_vault::StoreError;
+use artel_vault::KeyStoreError;
 use zeroize::Zeroizing;
 
 use crate::address::Address;
@@ -26,7 +26,7 @@ pub(crate) struct Bus {
 
 impl Bus {
     /// Connects and authenticates as the current user.
-    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, StoreError> {
+    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, KeyStoreError> {
         let stream = address.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(limit)).map_err(unreachable)?;
         stream.set_write_timeout(Some(limit)).map_err(unreachable)?;
@@ -44,7 +44,7 @@ impl Bus {
     }
 
     /// Calls a method and waits for its reply. An error reply becomes an `Err`.
-    pub(crate) fn call(&mut self, call: Call<'_>) -> Result<Reply, StoreError> {
+    pub(crate) fn call(&mut self, call: Call<'_>) -> Result<Reply, KeyStoreError> {
         self.serial += 1;
         let bytes = call.encode(self.serial);
         self.stream.write_all(&bytes).map_err(unreachable)?;
@@ -63,7 +63,7 @@ impl Bus {
 
     /// Authenticates. The bus knows the user id from the socket, but the protocol still asks
     /// for it.
-    fn greet(&mut self) -> Result<(), StoreError> {
+    fn greet(&mut self) -> Result<(), KeyStoreError> {
         let user = rustix::process::geteuid().as_raw().to_string();
         let hex: String = user.bytes().map(|digit| format!("{digit:02x}")).collect();
         let greeting = format!("\0AUTH EXTERNAL {hex}\r\n");
@@ -72,12 +72,12 @@ impl Bus {
             .map_err(unreachable)?;
         if !self.line()?.starts_with(b"OK ") {
             let why = "the session bus does not know this user";
-            return Err(StoreError::Unavailable(why.to_owned()));
+            return Err(KeyStoreError::Unavailable(why.to_owned()));
         }
         self.stream.write_all(b"BEGIN\r\n").map_err(unreachable)
     }
 
-    fn line(&mut self) -> Result<Vec<u8>, StoreError> {
+    fn line(&mut self) -> Result<Vec<u8>, KeyStoreError> {
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
             if line.len() == LONGEST_LINE {
@@ -90,7 +90,7 @@ impl Bus {
         Ok(line)
     }
 
-    fn receive(&mut self) -> Result<Reply, StoreError> {
+    fn receive(&mut self) -> Result<Reply, KeyStoreError> {
         let mut fixed = [0; FIXED];
         self.stream.read_exact(&mut fixed).map_err(unreachable)?;
         let length = message::rest_length(&fixed).ok_or_else(garbled)?;
@@ -101,33 +101,33 @@ impl Bus {
 }
 
 /// The error for a message that could not be understood.
-pub(crate) fn garbled() -> StoreError {
-    StoreError::Unavailable("its answer was not understood".to_owned())
+pub(crate) fn garbled() -> KeyStoreError {
+    KeyStoreError::Unavailable("its answer was not understood".to_owned())
 }
 
-fn unreachable(cause: io::Error) -> StoreError {
+fn unreachable(cause: io::Error) -> KeyStoreError {
     match cause.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => StoreError::TimedOut,
-        _ => StoreError::Unavailable(format!("the session bus said: {cause}")),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => KeyStoreError::TimedOut,
+        _ => KeyStoreError::Unavailable(format!("the session bus said: {cause}")),
     }
 }
 
 /// Maps the name of a D-Bus error to a store error. The error's text is ignored: it comes
 /// from the store and could hold anything.
-fn meaning_of(name: &str) -> StoreError {
+fn meaning_of(name: &str) -> KeyStoreError {
     let known = name
         .strip_prefix("org.freedesktop.DBus.Error.")
         .unwrap_or(name);
     match known {
-        "org.freedesktop.Secret.Error.IsLocked" => StoreError::Locked,
-        "NoReply" | "Timeout" | "TimedOut" => StoreError::TimedOut,
+        "org.freedesktop.Secret.Error.IsLocked" => KeyStoreError::Locked,
+        "NoReply" | "Timeout" | "TimedOut" => KeyStoreError::TimedOut,
         "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => {
-            StoreError::Unavailable("no key store is on the session bus".to_owned())
+            KeyStoreError::Unavailable("no key store is on the session bus".to_owned())
         }
         spawn if spawn.starts_with("Spawn.") => {
-            StoreError::Unavailable("the key store could not be started".to_owned())
+            KeyStoreError::Unavailable("the key store could not be started".to_owned())
         }
-        other => StoreError::Refused(other.chars().take(100).collect()),
+        other => KeyStoreError::Refused(other.chars().take(100).collect()),
     }
 }
 
@@ -137,18 +137,18 @@ mod tests {
 
     #[test]
     fn errors_have_a_meaning() {
-        let unavailable = |name| matches!(meaning_of(name), StoreError::Unavailable(_));
+        let unavailable = |name| matches!(meaning_of(name), KeyStoreError::Unavailable(_));
         assert!(unavailable("org.freedesktop.DBus.Error.ServiceUnknown"));
         assert!(unavailable("org.freedesktop.DBus.Error.Spawn.ChildExited"));
         assert_eq!(
             meaning_of("org.freedesktop.Secret.Error.IsLocked"),
-            StoreError::Locked
+            KeyStoreError::Locked
         );
         assert_eq!(
             meaning_of("org.freedesktop.DBus.Error.NoReply"),
-            StoreError::TimedOut
+            KeyStoreError::TimedOut
         );
         let odd = "x".repeat(500);
-        assert_eq!(meaning_of(&odd), StoreError::Refused("x".repeat(100)));
+        assert_eq!(meaning_of(&odd), KeyStoreError::Refused("x".repeat(100)));
     }
 }

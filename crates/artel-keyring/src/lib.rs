@@ -22,7 +22,7 @@ use std::thread;
 use std::time::Duration;
 
 use artel_types::Secret;
-use artel_vault::{StoreError, SystemStore};
+use artel_vault::{KeyStoreError, SystemKeyStore};
 
 use crate::address::Address;
 use crate::service::{Item, Service};
@@ -57,8 +57,8 @@ impl Keyring {
     /// caller. A late thread ends by itself, since its socket has the same limit.
     fn within_limit<T: Send + 'static>(
         &self,
-        work: impl Fn(&mut Service) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
+        work: impl Fn(&mut Service) -> Result<T, KeyStoreError> + Send + 'static,
+    ) -> Result<T, KeyStoreError> {
         let (address, limit) = (self.address.clone(), self.limit);
         let (answer, answers) = mpsc::sync_channel(1);
         let late = move || {
@@ -71,40 +71,40 @@ impl Keyring {
             .name("artel-keyring".to_owned())
             .spawn(late);
         if let Err(cause) = started {
-            return Err(StoreError::Unavailable(cause.to_string()));
+            return Err(KeyStoreError::Unavailable(cause.to_string()));
         }
         let answer = answers.recv_timeout(limit);
-        answer.unwrap_or(Err(StoreError::TimedOut))
+        answer.unwrap_or(Err(KeyStoreError::TimedOut))
     }
 }
 
 /// Repeats refused work, since the store may miss its own items briefly while it saves.
-fn repeat<T>(mut work: impl FnMut() -> Result<T, StoreError>) -> Result<T, StoreError> {
+fn repeat<T>(mut work: impl FnMut() -> Result<T, KeyStoreError>) -> Result<T, KeyStoreError> {
     for _ in 1..TRIES {
         match work() {
-            Err(StoreError::Refused(_)) => thread::park_timeout(PAUSE),
+            Err(KeyStoreError::Refused(_)) => thread::park_timeout(PAUSE),
             settled => return settled,
         }
     }
     work()
 }
 
-impl SystemStore for Keyring {
+impl SystemKeyStore for Keyring {
     fn name(&self) -> &str {
         "the desktop's key store"
     }
 
-    fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, StoreError> {
+    fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, KeyStoreError> {
         let item = Item::new(provider, account);
         self.within_limit(move |service| service.get(&item))
     }
 
-    fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), StoreError> {
+    fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), KeyStoreError> {
         let (item, key) = (Item::new(provider, account), key.clone());
         self.within_limit(move |service| service.set(&item, &key))
     }
 
-    fn remove(&self, provider: &str, account: &str) -> Result<(), StoreError> {
+    fn remove(&self, provider: &str, account: &str) -> Result<(), KeyStoreError> {
         let item = Item::new(provider, account);
         self.within_limit(move |service| service.remove(&item))
     }

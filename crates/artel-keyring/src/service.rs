@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_types::Secret;
-use artel_vault::StoreError;
+use artel_vault::KeyStoreError;
 
 use crate::address::Address;
 use crate::bus::{Bus, garbled};
@@ -71,18 +71,18 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, StoreError> {
+    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, KeyStoreError> {
         let bus = Bus::connect(address, limit)?;
         Ok(Self { bus })
     }
 
-    pub(crate) fn get(&mut self, item: &Item) -> Result<Option<Secret>, StoreError> {
+    pub(crate) fn get(&mut self, item: &Item) -> Result<Option<Secret>, KeyStoreError> {
         let found = self.search(item)?;
         let Some(path) = found.open.first() else {
             return if found.locked.is_empty() {
                 Ok(None)
             } else {
-                Err(StoreError::Locked)
+                Err(KeyStoreError::Locked)
             };
         };
         let mut body = Writer::with_room(ROOM);
@@ -97,10 +97,10 @@ impl Service {
         secret.ok_or_else(garbled).map(Some)
     }
 
-    pub(crate) fn set(&mut self, item: &Item, key: &Secret) -> Result<(), StoreError> {
+    pub(crate) fn set(&mut self, item: &Item, key: &Secret) -> Result<(), KeyStoreError> {
         let collection = self.default_collection()?;
         if self.is_locked(&collection)? {
-            return Err(StoreError::Locked);
+            return Err(KeyStoreError::Locked);
         }
         let mut body = Writer::with_room(ROOM + key.expose().len());
         body.array(|properties| {
@@ -127,26 +127,26 @@ impl Service {
         self.remove_others(item, made)
     }
 
-    pub(crate) fn remove(&mut self, item: &Item) -> Result<(), StoreError> {
+    pub(crate) fn remove(&mut self, item: &Item) -> Result<(), KeyStoreError> {
         let found = self.search(item)?;
         found.open.iter().try_for_each(|path| self.delete(path))?;
         if found.locked.is_empty() {
             Ok(())
         } else {
-            Err(StoreError::Locked)
+            Err(KeyStoreError::Locked)
         }
     }
 
     /// Removes items of the same names from other collections. One of them may have been the
     /// default earlier, and its item would be found as well as the new one.
-    fn remove_others(&mut self, item: &Item, made: &str) -> Result<(), StoreError> {
+    fn remove_others(&mut self, item: &Item, made: &str) -> Result<(), KeyStoreError> {
         let mut found = self.search(item)?;
         found.open.retain(|path| path != made);
         found.open.iter().try_for_each(|path| self.delete(path))
     }
 
     /// Searches twice before it reports no match, in case the store was just saving.
-    fn search(&mut self, item: &Item) -> Result<Matches, StoreError> {
+    fn search(&mut self, item: &Item) -> Result<Matches, KeyStoreError> {
         let found = self.search_once(item)?;
         if found.open.is_empty() && found.locked.is_empty() {
             self.search_once(item)
@@ -155,7 +155,7 @@ impl Service {
         }
     }
 
-    fn search_once(&mut self, item: &Item) -> Result<Matches, StoreError> {
+    fn search_once(&mut self, item: &Item) -> Result<Matches, KeyStoreError> {
         let mut body = Writer::with_room(ROOM);
         item.attributes(&mut body);
         let reply = self.call(ROOT, SERVICE, "SearchItems", "a{ss}", body)?;
@@ -167,14 +167,14 @@ impl Service {
         matches.ok_or_else(garbled)
     }
 
-    fn delete(&mut self, path: &str) -> Result<(), StoreError> {
+    fn delete(&mut self, path: &str) -> Result<(), KeyStoreError> {
         let reply = self.call(path, ITEM, "Delete", "", Writer::with_room(0))?;
         let prompt = reply.read("o", Reader::text);
         without_prompt(prompt.ok_or_else(garbled)?)
     }
 
     /// Opens a session that does not encrypt values a second time.
-    fn session(&mut self) -> Result<String, StoreError> {
+    fn session(&mut self) -> Result<String, KeyStoreError> {
         let mut body = Writer::with_room(ROOM);
         body.text("plain").signature("s").text("");
         let reply = self.call(ROOT, SERVICE, "OpenSession", "sv", body)?;
@@ -185,19 +185,19 @@ impl Service {
         session.map(str::to_owned).ok_or_else(garbled)
     }
 
-    fn default_collection(&mut self) -> Result<String, StoreError> {
+    fn default_collection(&mut self) -> Result<String, KeyStoreError> {
         let mut body = Writer::with_room(ROOM);
         body.text("default");
         let reply = self.call(ROOT, SERVICE, "ReadAlias", "s", body)?;
         match reply.read("o", Reader::text).ok_or_else(garbled)? {
-            NOTHING => Err(StoreError::Refused(
+            NOTHING => Err(KeyStoreError::Refused(
                 "it has no collection to put keys into".to_owned(),
             )),
             path => Ok(path.to_owned()),
         }
     }
 
-    fn is_locked(&mut self, collection: &str) -> Result<bool, StoreError> {
+    fn is_locked(&mut self, collection: &str) -> Result<bool, KeyStoreError> {
         let mut body = Writer::with_room(ROOM);
         body.text(COLLECTION).text("Locked");
         let reply = self.call(collection, PROPERTIES, "Get", "ss", body)?;
@@ -214,7 +214,7 @@ impl Service {
         member: &str,
         signature: &str,
         body: Writer,
-    ) -> Result<Reply, StoreError> {
+    ) -> Result<Reply, KeyStoreError> {
         self.bus.call(Call {
             destination: NAME,
             path,
@@ -229,9 +229,9 @@ impl Service {
 /// Treats a prompt as a locked store. A prompt means that the service wants to ask a
 /// person before it acts. It has not acted yet and never will, since nobody shows the
 /// prompt.
-fn without_prompt(prompt: &str) -> Result<(), StoreError> {
+fn without_prompt(prompt: &str) -> Result<(), KeyStoreError> {
     match prompt {
         NOTHING => Ok(()),
-        _ => Err(StoreError::Locked),
+        _ => Err(KeyStoreError::Locked),
     }
 }

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use artel_types::Secret;
-use artel_vault::{StoreError, SystemStore};
+use artel_vault::{KeyStoreError, SystemKeyStore};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -103,7 +103,7 @@ fn a_machine_without_a_bus_has_no_store() {
 
 #[test]
 fn the_store_is_spoken_to_as_it_was_when_it_understood() {
-    type Answer = Result<Option<Secret>, StoreError>;
+    type Answer = Result<Option<Secret>, KeyStoreError>;
     type Ask = fn(&Keyring) -> Answer;
     let get: Ask = |keyring| keyring.get("anthropic", "work");
     let set: Ask = |keyring| {
@@ -131,17 +131,17 @@ fn the_store_is_spoken_to_as_it_was_when_it_understood() {
         (
             include_str!("../tests/recorded/get-locked.txt"),
             get,
-            Err(StoreError::Locked),
+            Err(KeyStoreError::Locked),
         ),
         (
             include_str!("../tests/recorded/set-locked.txt"),
             set,
-            Err(StoreError::Locked),
+            Err(KeyStoreError::Locked),
         ),
         (
             include_str!("../tests/recorded/remove-locked.txt"),
             remove,
-            Err(StoreError::Locked),
+            Err(KeyStoreError::Locked),
         ),
     ];
     for (recorded, ask, wanted) in conversations {
@@ -174,7 +174,7 @@ fn an_answer_that_breaks_off_is_an_error() {
         });
         let asked = bus.keyring(PATIENT).get("anthropic", "work");
         assert!(
-            matches!(asked, Err(StoreError::Unavailable(_))),
+            matches!(asked, Err(KeyStoreError::Unavailable(_))),
             "{kept}: {asked:?}"
         );
     }
@@ -190,7 +190,7 @@ fn a_bus_that_is_not_there_or_says_no_is_unavailable() {
     for keyring in [gone, stranger.keyring(PATIENT), closing.keyring(PATIENT)] {
         let asked = keyring.get("anthropic", "work");
         assert!(
-            matches!(asked, Err(StoreError::Unavailable(_))),
+            matches!(asked, Err(KeyStoreError::Unavailable(_))),
             "{asked:?}"
         );
     }
@@ -202,7 +202,7 @@ fn silence_is_not_waited_for_longer_than_the_limit() {
     let silent = |mut stream: UnixStream| drop(stream.read_to_end(&mut Vec::new()));
     for bus in [Bus::start(silent), Bus::greeting(silent)] {
         let asked = bus.keyring(HASTY).get("anthropic", "work");
-        assert_eq!(asked, Err(StoreError::TimedOut));
+        assert_eq!(asked, Err(KeyStoreError::TimedOut));
     }
 }
 
@@ -215,7 +215,7 @@ fn a_caller_is_not_kept_by_endless_talk() {
     for bus in [endless_line, endless_signals] {
         let asked = bus.keyring(PATIENT).get("anthropic", "work");
         assert!(
-            matches!(asked, Err(StoreError::Unavailable(_))),
+            matches!(asked, Err(KeyStoreError::Unavailable(_))),
             "{asked:?}"
         );
         bus.end();
@@ -235,7 +235,7 @@ fn a_message_that_claims_to_be_huge_is_not_made_room_for() {
         });
         let asked = bus.keyring(PATIENT).get("anthropic", "work");
         assert!(
-            matches!(asked, Err(StoreError::Unavailable(_))),
+            matches!(asked, Err(KeyStoreError::Unavailable(_))),
             "{asked:?}"
         );
     }

@@ -18,7 +18,9 @@ use std::time::Duration;
 use artel_keyring::Keyring;
 use artel_testkit::{figure, is_long};
 use artel_types::{Secret, Timestamp};
-use artel_vault::{Kept, Place, StoreError, SystemStore, Vault, VaultError};
+use artel_vault::{
+    KeyLocation, KeyStorageOutcome, KeyStoreError, SystemKeyStore, Vault, VaultError,
+};
 use tempfile::TempDir;
 
 const KEY: &str = "sk-canary-0123456789abcdef";
@@ -89,7 +91,7 @@ impl Desktop {
     fn wait_for_store(&self) {
         let is_there = || {
             let asked = self.keyring().get("anthropic", "nobody");
-            !matches!(asked, Err(StoreError::Unavailable(_)))
+            !matches!(asked, Err(KeyStoreError::Unavailable(_)))
         };
         let tries = (0..400).find(|_| {
             thread::park_timeout(Duration::from_millis(25));
@@ -103,7 +105,7 @@ impl Desktop {
     }
 
     fn vault(&self) -> Vault {
-        let system: Arc<dyn SystemStore> = Arc::new(self.keyring());
+        let system: Arc<dyn SystemKeyStore> = Arc::new(self.keyring());
         Vault::open(&self.data(), Some(system))
     }
 
@@ -192,7 +194,7 @@ fn proof_keyring_and_file_together_lose_no_key() {
         assert_eq!(found, Some(key));
     }
     // A busy disk can keep the store from answering in time; then the file has the key.
-    let in_store = listed.iter().filter(|key| key.place == Place::System);
+    let in_store = listed.iter().filter(|key| key.place == KeyLocation::System);
     let in_store = in_store.count();
     assert!(in_store > 0, "the store took none");
     figure(&format!(
@@ -262,27 +264,27 @@ fn proof_keyring_locked_store_gives_way_to_the_file() {
     desktop.start_store(Some("password"));
     let key = Secret::new(KEY);
     let kept = desktop.vault().set("anthropic", "default", &key, at(1));
-    assert!(matches!(kept.unwrap(), Kept::System { .. }));
+    assert!(matches!(kept.unwrap(), KeyStorageOutcome::System { .. }));
 
     let desktop = desktop.log_out_and_in();
     desktop.start_store(None);
     let vault = desktop.vault();
     match vault.get("anthropic", "default") {
-        Err(VaultError::Store { cause, .. }) => assert_eq!(cause, StoreError::Locked),
+        Err(VaultError::Store { cause, .. }) => assert_eq!(cause, KeyStoreError::Locked),
         other => panic!("{other:?}"),
     }
     let kept = vault.set("openai", "default", &key, at(2)).unwrap();
     let path = desktop.data().join("keys.enc");
-    let instead = Some(StoreError::Locked);
-    assert_eq!(kept, Kept::File { path, instead });
+    let instead = Some(KeyStoreError::Locked);
+    assert_eq!(kept, KeyStorageOutcome::File { path, instead });
 
     let desktop = desktop.log_out_and_in();
     desktop.start_store(Some("password"));
     let vault = desktop.vault();
     let found = vault.get("anthropic", "default").unwrap();
     assert_eq!(found, Some(key), "it outlives the session");
-    let places: Vec<Place> = vault.list().unwrap().iter().map(|key| key.place).collect();
-    assert_eq!(places, [Place::System, Place::File]);
+    let places: Vec<KeyLocation> = vault.list().unwrap().iter().map(|key| key.place).collect();
+    assert_eq!(places, [KeyLocation::System, KeyLocation::File]);
     assert_eq!(vault.forget_all().unwrap().keys, Some(2));
     let left = desktop.keyring().get("anthropic", "default").unwrap();
     assert_eq!(left, None);
@@ -296,13 +298,13 @@ fn proof_keyring_bus_without_a_store_gives_way_to_the_file() {
     }
     let desktop = Desktop::new();
     let refused = desktop.keyring().get("anthropic", "default");
-    assert!(matches!(refused, Err(StoreError::Unavailable(_))));
+    assert!(matches!(refused, Err(KeyStoreError::Unavailable(_))));
     let key = Secret::new(KEY);
     let kept = desktop.vault().set("anthropic", "default", &key, at(1));
     assert!(matches!(
         kept.unwrap(),
-        Kept::File {
-            instead: Some(StoreError::Unavailable(_)),
+        KeyStorageOutcome::File {
+            instead: Some(KeyStoreError::Unavailable(_)),
             ..
         }
     ));

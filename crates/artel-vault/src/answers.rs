@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use artel_types::Timestamp;
 use serde::Serialize;
 
-use crate::StoreError;
-use crate::contents::Entry;
+use crate::KeyStoreError;
+use crate::contents::VaultEntry;
 
 /// The place where a key's value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Place {
+pub enum KeyLocation {
     /// The system's key store.
     System,
     /// The encrypted file.
@@ -21,7 +21,7 @@ pub enum Place {
 
 /// The place where a newly stored key went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeyStorageOutcome {
     /// The system's key store.
     System {
         /// The name that people know the store by.
@@ -31,46 +31,46 @@ pub enum Kept {
     File {
         path: PathBuf,
         /// The reason why the system's key store did not take it, or `None` without such a store.
-        instead: Option<StoreError>,
+        instead: Option<KeyStoreError>,
     },
 }
 
 /// Whether there was a key to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Removed {
+pub enum KeyRemovalOutcome {
     /// The key was removed from this place.
-    From(Place),
+    From(KeyLocation),
     /// No such key was stored.
     Absent,
 }
 
 /// The result of [`Vault::forget_all`](crate::Vault::forget_all).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Forgotten {
+pub struct ForgetAllKeysOutcome {
     /// Number of removed keys, or `None` if the file could not be read and the number is
     /// unknown.
     pub keys: Option<usize>,
     /// Keys that stay on the list because the system's key store did not remove them.
-    pub left: Vec<Stored>,
+    pub left: Vec<StoredKey>,
 }
 
 /// A key on the list, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Stored {
+pub struct StoredKey {
     /// The provider that issued the key.
     pub provider: String,
     pub account: String,
     /// The place of its value.
-    pub place: Place,
+    pub place: KeyLocation,
     /// The time when it was stored.
     pub since: Timestamp,
 }
 
-impl From<&Entry> for Stored {
-    fn from(entry: &Entry) -> Self {
+impl From<&VaultEntry> for StoredKey {
+    fn from(entry: &VaultEntry) -> Self {
         let place = match entry.value {
-            Some(_) => Place::File,
-            None => Place::System,
+            Some(_) => KeyLocation::File,
+            None => KeyLocation::System,
         };
         Self {
             provider: entry.provider.clone(),
@@ -81,7 +81,7 @@ impl From<&Entry> for Stored {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::System => "the system key store",

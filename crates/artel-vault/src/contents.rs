@@ -12,7 +12,7 @@ const IN_FILE: u8 = 1;
 
 /// One key on the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct VaultEntry {
     pub(crate) provider: String,
     pub(crate) account: String,
     pub(crate) since: Timestamp,
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) value: Option<Secret>,
 }
 
-impl Entry {
+impl VaultEntry {
     pub(crate) fn is_of(&self, provider: &str, account: &str) -> bool {
         self.provider == provider && self.account == account
     }
@@ -34,8 +34,8 @@ impl Entry {
 
 /// Encodes the list. Reserves `spare` bytes at the end, so that appending does not move
 /// the bytes.
-pub(crate) fn encode(entries: &[Entry], spare: usize) -> Zeroizing<Vec<u8>> {
-    let length: usize = entries.iter().map(Entry::length).sum();
+pub(crate) fn encode(entries: &[VaultEntry], spare: usize) -> Zeroizing<Vec<u8>> {
+    let length: usize = entries.iter().map(VaultEntry::length).sum();
     let mut bytes = Zeroizing::new(Vec::with_capacity(length + spare));
     for entry in entries {
         put(&mut bytes, &entry.provider);
@@ -53,7 +53,7 @@ pub(crate) fn encode(entries: &[Entry], spare: usize) -> Zeroizing<Vec<u8>> {
 }
 
 /// Decodes the list. Returns `None` if the bytes are malformed.
-pub(crate) fn decode(mut bytes: &[u8]) -> Option<Vec<Entry>> {
+pub(crate) fn decode(mut bytes: &[u8]) -> Option<Vec<VaultEntry>> {
     let mut entries = Vec::new();
     while !bytes.is_empty() {
         let (provider, account) = (text(&mut bytes)?, text(&mut bytes)?);
@@ -63,7 +63,7 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Option<Vec<Entry>> {
             [IN_FILE] => Some(Secret::new(text(&mut bytes)?)),
             _ => return None,
         };
-        entries.push(Entry {
+        entries.push(VaultEntry {
             provider: provider.to_owned(),
             account: account.to_owned(),
             since: Timestamp::from_micros(micros),
@@ -105,9 +105,9 @@ mod tests {
             account in ".{0,20}",
             micros in any::<i64>(),
             value in proptest::option::of(".{0,80}"),
-        ) -> Entry {
+        ) -> VaultEntry {
             let since = Timestamp::from_micros(micros);
-            Entry { provider, account, since, value: value.map(Secret::new) }
+            VaultEntry { provider, account, since, value: value.map(Secret::new) }
         }
     }
 
@@ -123,7 +123,7 @@ mod tests {
         fn a_list_is_written_without_being_moved(
             entries in proptest::collection::vec(any_entry(), 0..6),
         ) {
-            let room: usize = entries.iter().map(Entry::length).sum();
+            let room: usize = entries.iter().map(VaultEntry::length).sum();
             let bytes = encode(&entries, 16);
             prop_assert!(bytes.len() <= room);
             prop_assert_eq!(bytes.capacity(), room + 16);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artel_types::{Failure, FailureCode};
 
-use crate::StoreError;
+use crate::KeyStoreError;
 
 /// Why a key could not be stored, found or removed.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +69,7 @@ pub enum VaultError {
         provider: String,
         account: String,
         #[source]
-        cause: StoreError,
+        cause: KeyStoreError,
     },
     /// Nothing is stored under these names.
     #[error("there is no key of `{provider}`, account `{account}`")]
@@ -141,7 +141,7 @@ impl VaultError {
             } => {
                 let command = store_again(provider, account);
                 match cause {
-                    StoreError::Locked => {
+                    KeyStoreError::Locked => {
                         format!("unlock it, or store the key again: `{command}`")
                     }
                     _ => format!("log in to your desktop, or store the key again: `{command}`"),

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use zeroize::Zeroizing;
 
-use crate::contents::Entry;
-use crate::seal::{self, Binding, KEY_BYTES, Unopened};
+use crate::contents::VaultEntry;
+use crate::seal::{self, KEY_BYTES, KeyFileBinding, KeyFileUnsealError};
 use crate::{VaultError, private};
 
 const MACHINE_ID: &str = "/etc/machine-id";
@@ -16,7 +16,7 @@ const MACHINE_ID: &str = "/etc/machine-id";
 /// The file with the list of keys, bound to this machine and this user.
 pub(crate) struct KeyFile {
     folder: PathBuf,
-    binding: Binding,
+    binding: KeyFileBinding,
 }
 
 impl KeyFile {
@@ -26,7 +26,7 @@ impl KeyFile {
         let user = rustix::process::geteuid().as_raw();
         Self {
             folder: folder.to_owned(),
-            binding: Binding { machine, user },
+            binding: KeyFileBinding { machine, user },
         }
     }
 
@@ -41,7 +41,7 @@ impl KeyFile {
     #[cfg(test)]
     pub(crate) fn bind_to(&mut self, machine: &str, user: u32) {
         let machine = machine.to_owned();
-        self.binding = Binding { machine, user };
+        self.binding = KeyFileBinding { machine, user };
     }
 
     /// Returns the path of the file, even if it does not exist.
@@ -60,7 +60,7 @@ impl KeyFile {
     }
 
     /// Reads the list. Without a file it is empty.
-    pub(crate) fn read(&self) -> Result<Vec<Entry>, VaultError> {
+    pub(crate) fn read(&self) -> Result<Vec<VaultEntry>, VaultError> {
         let path = self.path();
         let Some(bytes) = private::read(&path)? else {
             return Ok(Vec::new());
@@ -69,7 +69,7 @@ impl KeyFile {
             VaultError::damaged(&path, "`keys.key`, which belongs to it, is gone")
         })?;
         seal::open(&bytes, &random, &self.binding).map_err(|unopened| match unopened {
-            Unopened::Newer(found) => {
+            KeyFileUnsealError::Newer(found) => {
                 let newest = seal::FORMAT;
                 VaultError::TooNew {
                     path,
@@ -82,7 +82,7 @@ impl KeyFile {
     }
 
     /// Replaces the list. The caller must hold the lock and have read the list.
-    pub(crate) fn write(&self, mut entries: Vec<Entry>) -> Result<(), VaultError> {
+    pub(crate) fn write(&self, mut entries: Vec<VaultEntry>) -> Result<(), VaultError> {
         entries.sort_by(|a, b| (&a.provider, &a.account).cmp(&(&b.provider, &b.account)));
         let random = match self.random_part()? {
             Some(random) => random,

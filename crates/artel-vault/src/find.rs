@@ -5,10 +5,10 @@ use std::fmt;
 use artel_types::Secret;
 use artel_types::model::Provider;
 
-use crate::{DEFAULT_ACCOUNT, Place, Vault, VaultError};
+use crate::{DEFAULT_ACCOUNT, KeyLocation, Vault, VaultError};
 
 /// The places that a key may come from.
-pub struct Sources<'a> {
+pub struct KeySources<'a> {
     /// The provider whose key is wanted.
     pub provider: Provider,
     /// The account named by `ARTEL_ACCOUNT` or in the model's entry. It takes precedence over
@@ -23,14 +23,14 @@ pub struct Sources<'a> {
 
 /// A key with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundKey {
     pub secret: Secret,
-    pub from: Origin,
+    pub from: KeyOrigin,
 }
 
 /// The origin of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum KeyOrigin {
     /// The environment variable of this name.
     Env(String),
     /// The system's key store, under this account.
@@ -43,7 +43,7 @@ pub enum Origin {
 /// the named variable, the provider's usual variables, the default account. A named
 /// variable or account without a key is an error: using another key would bill somebody
 /// else.
-pub fn find(sources: Sources<'_>) -> Result<Option<Found>, VaultError> {
+pub fn find(sources: KeySources<'_>) -> Result<Option<FoundKey>, VaultError> {
     let provider = sources.provider.as_str();
     if let Some(account) = sources.account {
         let missing = || VaultError::Missing {
@@ -68,33 +68,33 @@ pub fn find(sources: Sources<'_>) -> Result<Option<Found>, VaultError> {
 
 /// Reads a key from a variable. Space around it is trimmed: it is a typing mistake, as no
 /// key contains space.
-fn variable(sources: &Sources<'_>, name: &str) -> Option<Found> {
+fn variable(sources: &KeySources<'_>, name: &str) -> Option<FoundKey> {
     let text = Secret::new((sources.environment)(name)?);
     let key = text.expose().trim();
-    (!key.is_empty()).then(|| Found {
+    (!key.is_empty()).then(|| FoundKey {
         secret: Secret::new(key),
-        from: Origin::Env(name.to_owned()),
+        from: KeyOrigin::Env(name.to_owned()),
     })
 }
 
-fn stored(sources: &Sources<'_>, account: &str) -> Result<Option<Found>, VaultError> {
+fn stored(sources: &KeySources<'_>, account: &str) -> Result<Option<FoundKey>, VaultError> {
     let found = sources.vault.look_up(sources.provider.as_str(), account)?;
     Ok(found.map(|(secret, place)| {
         let account = account.to_owned();
         let from = match place {
-            Place::System => Origin::System(account),
-            Place::File => Origin::File(account),
+            KeyLocation::System => KeyOrigin::System(account),
+            KeyLocation::File => KeyOrigin::File(account),
         };
-        Found { secret, from }
+        FoundKey { secret, from }
     }))
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for KeyOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Env(name) => write!(f, "the variable `{name}`"),
-            Self::System(account) => write!(f, "{}, account `{account}`", Place::System),
-            Self::File(account) => write!(f, "{}, account `{account}`", Place::File),
+            Self::System(account) => write!(f, "{}, account `{account}`", KeyLocation::System),
+            Self::File(account) => write!(f, "{}, account `{account}`", KeyLocation::File),
         }
     }
 }

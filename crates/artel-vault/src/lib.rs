@@ -21,11 +21,13 @@ mod seal;
 mod store;
 mod vault;
 
-pub use answers::{Forgotten, Kept, Place, Removed, Stored};
+pub use answers::{
+    ForgetAllKeysOutcome, KeyLocation, KeyRemovalOutcome, KeyStorageOutcome, StoredKey,
+};
 pub use error::VaultError;
-pub use find::{Found, Origin, Sources, find};
+pub use find::{FoundKey, KeyOrigin, KeySources, find};
 pub use name::DEFAULT_ACCOUNT;
-pub use store::{StoreError, SystemStore};
+pub use store::{KeyStoreError, SystemKeyStore};
 pub use vault::Vault;
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn check(handle: &OwnedFd, path: &Path, wanted: FileType) -> Result<u64, VaultEr
         return Err(VaultError::damaged(path, "it is not an ordinary file"));
     }
     let us = rustix::process::geteuid().as_raw();
-    match Exposure::of(about.st_uid, us, about.st_mode, wanted) {
+    match KeyFileExposure::of(about.st_uid, us, about.st_mode, wanted) {
         Some(exposure) => {
             let advice = exposure.advice(path);
             let path = path.to_owned();
@@ -145,13 +145,13 @@ fn check(handle: &OwnedFd, path: &Path, wanted: FileType) -> Result<u64, VaultEr
 
 /// The way in which a file or folder that should be private is exposed to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exposure {
+enum KeyFileExposure {
     Foreign,
     OpenFile,
     OpenFolder,
 }
 
-impl Exposure {
+impl KeyFileExposure {
     /// A file is private if nobody else can even read it, a folder if nobody else can change
     /// its content.
     fn of(owner: u32, us: u32, mode: u32, kind: FileType) -> Option<Self> {
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn private_means_that_others_get_nothing() {
-        use Exposure::{Foreign, OpenFile, OpenFolder};
+        use KeyFileExposure::{Foreign, OpenFile, OpenFolder};
         let (file, folder) = (FileType::RegularFile, FileType::Directory);
         for (owner, mode, kind, wanted) in [
             (7, 0o600, file, None),
@@ -242,7 +242,7 @@ mod tests {
             (8, 0o700, folder, Some(Foreign)),
         ] {
             assert_eq!(
-                Exposure::of(owner, 7, mode, kind),
+                KeyFileExposure::of(owner, 7, mode, kind),
                 wanted,
                 "{owner} {mode:o}"
             );

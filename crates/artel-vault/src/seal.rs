@@ -8,7 +8,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use ring::hkdf::{HKDF_SHA256, Salt};
 use zeroize::Zeroizing;
 
-use crate::contents::{self, Entry};
+use crate::contents::{self, VaultEntry};
 
 /// The format that is written.
 pub(crate) const FORMAT: u8 = 1;
@@ -22,7 +22,7 @@ const PURPOSE: &[u8] = b"artel keys 1";
 
 /// The machine and user that the file is bound to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Binding {
+pub(crate) struct KeyFileBinding {
     /// Id of the machine; empty if it has none.
     pub(crate) machine: String,
     /// The user id.
@@ -31,7 +31,7 @@ pub(crate) struct Binding {
 
 /// Why sealed bytes cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unopened {
+pub(crate) enum KeyFileUnsealError {
     /// The bytes do not begin like a file of keys, or are too short for one.
     NotKeys,
     /// This build does not know the format.
@@ -41,7 +41,7 @@ pub(crate) enum Unopened {
     Wrong,
 }
 
-impl Unopened {
+impl KeyFileUnsealError {
     pub(crate) fn what(self) -> &'static str {
         match self {
             Self::NotKeys => "it is cut off, or not a file of keys",
@@ -56,10 +56,10 @@ impl Unopened {
 
 /// Encrypts the list. The caller must never use a `nonce` twice.
 pub(crate) fn seal(
-    entries: &[Entry],
+    entries: &[VaultEntry],
     nonce: [u8; NONCE_LEN],
     random: &[u8; KEY_BYTES],
-    binding: &Binding,
+    binding: &KeyFileBinding,
 ) -> Option<Vec<u8>> {
     let header = header(FORMAT);
     let mut list = contents::encode(entries, CHACHA20_POLY1305.tag_len());
@@ -77,26 +77,28 @@ pub(crate) fn seal(
 pub(crate) fn open(
     bytes: &[u8],
     random: &[u8; KEY_BYTES],
-    binding: &Binding,
-) -> Result<Vec<Entry>, Unopened> {
+    binding: &KeyFileBinding,
+) -> Result<Vec<VaultEntry>, KeyFileUnsealError> {
     let (header, sealed) = bytes
         .split_first_chunk::<HEADER>()
-        .ok_or(Unopened::NotKeys)?;
-    let (format, magic) = header.split_last().ok_or(Unopened::NotKeys)?;
+        .ok_or(KeyFileUnsealError::NotKeys)?;
+    let (format, magic) = header.split_last().ok_or(KeyFileUnsealError::NotKeys)?;
     if magic != MAGIC || *format == 0 {
-        return Err(Unopened::NotKeys);
+        return Err(KeyFileUnsealError::NotKeys);
     }
     if *format > FORMAT {
-        return Err(Unopened::Newer(*format));
+        return Err(KeyFileUnsealError::Newer(*format));
     }
-    let (nonce, sealed) = sealed.split_first_chunk().ok_or(Unopened::NotKeys)?;
+    let (nonce, sealed) = sealed
+        .split_first_chunk()
+        .ok_or(KeyFileUnsealError::NotKeys)?;
     let mut list = Zeroizing::new(sealed.to_vec());
     let nonce = Nonce::assume_unique_for_key(*nonce);
     let plain = key(random, binding)
-        .ok_or(Unopened::Wrong)?
+        .ok_or(KeyFileUnsealError::Wrong)?
         .open_in_place(nonce, Aad::from(*header), &mut list)
-        .map_err(|_| Unopened::Wrong)?;
-    contents::decode(plain).ok_or(Unopened::Wrong)
+        .map_err(|_| KeyFileUnsealError::Wrong)?;
+    contents::decode(plain).ok_or(KeyFileUnsealError::Wrong)
 }
 
 fn header(format: u8) -> [u8; HEADER] {
@@ -105,7 +107,7 @@ fn header(format: u8) -> [u8; HEADER] {
     header
 }
 
-fn key(random: &[u8; KEY_BYTES], binding: &Binding) -> Option<LessSafeKey> {
+fn key(random: &[u8; KEY_BYTES], binding: &KeyFileBinding) -> Option<LessSafeKey> {
     let user = binding.user.to_le_bytes();
     let bound_to = [PURPOSE, &user, binding.machine.as_bytes()];
     let secret = Salt::new(HKDF_SHA256, PURPOSE).extract(random);

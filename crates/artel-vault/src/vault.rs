@@ -6,9 +6,12 @@ use std::sync::Arc;
 
 use artel_types::{Secret, Timestamp};
 
-use crate::contents::Entry;
+use crate::contents::VaultEntry;
 use crate::file::KeyFile;
-use crate::{Forgotten, Kept, Place, Removed, StoreError, Stored, SystemStore, VaultError, name};
+use crate::{
+    ForgetAllKeysOutcome, KeyLocation, KeyRemovalOutcome, KeyStorageOutcome, KeyStoreError,
+    StoredKey, SystemKeyStore, VaultError, name,
+};
 
 /// Longest accepted key, in bytes. No provider's keys are that long; a whole file passed
 /// by mistake is.
@@ -21,12 +24,12 @@ const MOST_LATE: usize = 2;
 /// All keys of this user on this machine.
 pub struct Vault {
     file: KeyFile,
-    system: Option<Arc<dyn SystemStore>>,
+    system: Option<Arc<dyn SystemKeyStore>>,
 }
 
 impl Vault {
     /// Opens the vault in a data folder. Creates nothing and reads only the machine's id.
-    pub fn open(data_dir: &Path, system: Option<Arc<dyn SystemStore>>) -> Self {
+    pub fn open(data_dir: &Path, system: Option<Arc<dyn SystemKeyStore>>) -> Self {
         let file = KeyFile::in_folder(data_dir);
         Self { file, system }
     }
@@ -51,7 +54,7 @@ impl Vault {
         account: &str,
         key: &Secret,
         now: Timestamp,
-    ) -> Result<Kept, VaultError> {
+    ) -> Result<KeyStorageOutcome, VaultError> {
         name::check(provider, account)?;
         check_key(key)?;
         let _turn = self.file.take_turn()?;
@@ -62,14 +65,14 @@ impl Vault {
             taken.map(|()| system.name().to_owned())
         });
         let (kept, value) = match offered {
-            Some(Ok(store)) => (Kept::System { store }, None),
+            Some(Ok(store)) => (KeyStorageOutcome::System { store }, None),
             refused => {
                 let (path, instead) = (self.file.path(), refused.and_then(Result::err));
-                (Kept::File { path, instead }, Some(key.clone()))
+                (KeyStorageOutcome::File { path, instead }, Some(key.clone()))
             }
         };
         entries.retain(|entry| !entry.is_of(provider, account));
-        entries.push(Entry {
+        entries.push(VaultEntry {
             provider: provider.to_owned(),
             account: account.to_owned(),
             since: now,
@@ -80,43 +83,43 @@ impl Vault {
     }
 
     /// Removes a key from wherever it is.
-    pub fn remove(&self, provider: &str, account: &str) -> Result<Removed, VaultError> {
+    pub fn remove(&self, provider: &str, account: &str) -> Result<KeyRemovalOutcome, VaultError> {
         name::check(provider, account)?;
         // Removing a missing key creates no file.
         if !self.file.is_there() {
-            return Ok(Removed::Absent);
+            return Ok(KeyRemovalOutcome::Absent);
         }
         let _turn = self.file.take_turn()?;
         let mut entries = self.file.read()?;
         let Some(at) = entries.iter().position(|e| e.is_of(provider, account)) else {
-            return Ok(Removed::Absent);
+            return Ok(KeyRemovalOutcome::Absent);
         };
         let place = self.empty(&entries[at])?;
         drop(entries.remove(at));
         self.file.write(entries)?;
-        Ok(Removed::From(place))
+        Ok(KeyRemovalOutcome::From(place))
     }
 
     /// Removes every key, even if the file can no longer be read. Keys that the system's key
     /// store did not remove stay on the list, so that they are not forgotten there.
-    pub fn forget_all(&self) -> Result<Forgotten, VaultError> {
+    pub fn forget_all(&self) -> Result<ForgetAllKeysOutcome, VaultError> {
         let (keys, left) = (Some(0), Vec::new());
         if !self.file.is_there() {
-            return Ok(Forgotten { keys, left });
+            return Ok(ForgetAllKeysOutcome { keys, left });
         }
         let _turn = self.file.take_turn()?;
         let Ok(entries) = self.file.read() else {
             self.file.remove()?;
-            return Ok(Forgotten { keys: None, left });
+            return Ok(ForgetAllKeysOutcome { keys: None, left });
         };
         let all = entries.len();
-        let left: Vec<Entry> = entries
+        let left: Vec<VaultEntry> = entries
             .into_iter()
             .filter(|entry| self.empty(entry).is_err())
             .collect();
-        let forgotten = Forgotten {
+        let forgotten = ForgetAllKeysOutcome {
             keys: Some(all - left.len()),
-            left: left.iter().map(Stored::from).collect(),
+            left: left.iter().map(StoredKey::from).collect(),
         };
         if left.is_empty() {
             self.file.remove()?;
@@ -127,8 +130,8 @@ impl Vault {
     }
 
     /// Lists the keys, sorted by name.
-    pub fn list(&self) -> Result<Vec<Stored>, VaultError> {
-        Ok(self.file.read()?.iter().map(Stored::from).collect())
+    pub fn list(&self) -> Result<Vec<StoredKey>, VaultError> {
+        Ok(self.file.read()?.iter().map(StoredKey::from).collect())
     }
 
     /// Returns the values of all readable keys, so that the caller can redact them in texts. A
@@ -156,15 +159,15 @@ impl Vault {
         &self,
         provider: &str,
         account: &str,
-    ) -> Result<Option<(Secret, Place)>, VaultError> {
+    ) -> Result<Option<(Secret, KeyLocation)>, VaultError> {
         name::check(provider, account)?;
         let entries = self.file.read()?;
         let Some(entry) = entries.iter().find(|e| e.is_of(provider, account)) else {
             return Ok(None);
         };
         match &entry.value {
-            Some(key) => Ok(Some((key.clone(), Place::File))),
-            None => Ok(self.ask(entry)?.map(|key| (key, Place::System))),
+            Some(key) => Ok(Some((key.clone(), KeyLocation::File))),
+            None => Ok(self.ask(entry)?.map(|key| (key, KeyLocation::System))),
         }
     }
 
@@ -176,13 +179,13 @@ impl Vault {
     }
 
     /// Asks the system's key store for the value of an entry.
-    fn ask(&self, entry: &Entry) -> Result<Option<Secret>, VaultError> {
+    fn ask(&self, entry: &VaultEntry) -> Result<Option<Secret>, VaultError> {
         self.with_system(entry, |system| system.get(&entry.provider, &entry.account))
     }
 
     /// Removes the value of an entry from the system's key store. A value in the file goes
     /// with its entry.
-    fn empty(&self, entry: &Entry) -> Result<Place, VaultError> {
+    fn empty(&self, entry: &VaultEntry) -> Result<KeyLocation, VaultError> {
         let removed = self.with_system(entry, |system| {
             system.remove(&entry.provider, &entry.account)
         });
@@ -190,17 +193,17 @@ impl Vault {
             // An older value may still be in the system's store, from a time when the store
             // answered. It is never looked up there again, so a store that does not answer now
             // does no harm.
-            return Ok(Place::File);
+            return Ok(KeyLocation::File);
         }
-        removed.map(|()| Place::System)
+        removed.map(|()| KeyLocation::System)
     }
 
     fn with_system<T>(
         &self,
-        entry: &Entry,
-        work: impl FnOnce(&dyn SystemStore) -> Result<T, StoreError>,
+        entry: &VaultEntry,
+        work: impl FnOnce(&dyn SystemKeyStore) -> Result<T, KeyStoreError>,
     ) -> Result<T, VaultError> {
-        let nothing_there = || StoreError::Unavailable("there is none here".to_owned());
+        let nothing_there = || KeyStoreError::Unavailable("there is none here".to_owned());
         let system = self.system.as_deref().ok_or_else(nothing_there);
         system.and_then(work).map_err(|cause| VaultError::Store {
             provider: entry.provider.clone(),
@@ -220,7 +223,7 @@ impl fmt::Debug for Vault {
 }
 
 fn is_late<T>(answer: &Result<T, VaultError>) -> bool {
-    let cause = StoreError::TimedOut;
+    let cause = KeyStoreError::TimedOut;
     matches!(answer, Err(VaultError::Store { cause: found, .. }) if *found == cause)
 }
 

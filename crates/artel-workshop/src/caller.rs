@@ -9,7 +9,7 @@ use artel_types::{
     Actor, ActorSurface, Clock, DiskSpaceMonitor, Failure, FailureCode, RunId, Secret,
     SecretDetector, SecretRedactor, TraceId, WorkshopId,
 };
-use artel_vault::{SystemStore, Vault};
+use artel_vault::{SystemKeyStore, Vault};
 
 use crate::in_force::InForce;
 use crate::models::text_of;
@@ -198,7 +198,7 @@ impl Caller {
     pub(crate) fn vault(&self) -> Vault {
         let bus = text_of(&self.environment, "DBUS_SESSION_BUS_ADDRESS");
         let system = Keyring::at(bus.as_deref());
-        let system = system.map(|keyring| Arc::new(keyring) as Arc<dyn SystemStore>);
+        let system = system.map(|keyring| Arc::new(keyring) as Arc<dyn SystemKeyStore>);
         Vault::open(self.places.data(), system)
     }
 

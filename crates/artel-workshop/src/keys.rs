@@ -4,7 +4,10 @@ use artel_config::Settings;
 use artel_model::ChosenModel;
 use artel_types::model::{ModelAliasSettings, ModelFault, ModelFaultKind, Provider};
 use artel_types::{Failure, FailureCode, REDACTED, Secret, SecretRedactor, Timestamp};
-use artel_vault::{DEFAULT_ACCOUNT, Forgotten, Kept, Origin, Place, Removed, VaultError};
+use artel_vault::{
+    DEFAULT_ACCOUNT, ForgetAllKeysOutcome, KeyLocation, KeyOrigin, KeyRemovalOutcome,
+    KeyStorageOutcome, VaultError,
+};
 use artel_wire::WireFormat;
 use serde::Serialize;
 
@@ -141,8 +144,8 @@ impl Caller {
     /// Removes a secret for tools.
     pub fn remove_tool_secret(&self, name: &str) -> Result<(), Failure> {
         match self.vault().remove(TOOLS, name)? {
-            Removed::From(_) => Ok(()),
-            Removed::Absent => Err(Failure::new(
+            KeyRemovalOutcome::From(_) => Ok(()),
+            KeyRemovalOutcome::Absent => Err(Failure::new(
                 FailureCode::K003,
                 format!("no secret is stored for tools under the name `{name}`"),
             )
@@ -171,7 +174,7 @@ impl Caller {
         for provider in Provider::ALL {
             let entries = entries_of(provider, &settings);
             let used = |entry: &ModelAliasSettings| models.key_of(entry).ok().flatten();
-            let used: Vec<Origin> = entries
+            let used: Vec<KeyOrigin> = entries
                 .iter()
                 .filter_map(used)
                 .map(|key| key.from)
@@ -197,8 +200,8 @@ impl Caller {
     pub fn remove_key(&self, account: &Account) -> Result<String, Failure> {
         let (name, provider) = (self.account_name(account), account.provider.as_str());
         match self.vault().remove(provider, &name)? {
-            Removed::From(_) => Ok(name),
-            Removed::Absent => Err(Failure::new(
+            KeyRemovalOutcome::From(_) => Ok(name),
+            KeyRemovalOutcome::Absent => Err(Failure::new(
                 FailureCode::K003,
                 format!("no key is stored for `{provider}` under the account `{name}`"),
             )
@@ -214,7 +217,7 @@ impl Caller {
     }
 
     /// Removes all stored keys, including those that can no longer be read.
-    pub fn forget_keys(&self) -> Result<Forgotten, Failure> {
+    pub fn forget_keys(&self) -> Result<ForgetAllKeysOutcome, Failure> {
         Ok(self.vault().forget_all()?)
     }
 
@@ -235,7 +238,7 @@ impl Caller {
         &self,
         models: &Models,
         settings: &Settings,
-        stored: &[artel_vault::Stored],
+        stored: &[artel_vault::StoredKey],
     ) -> Vec<String> {
         let entries = settings.models.iter();
         let missing = entries.filter_map(|(alias, entry)| {
@@ -297,27 +300,27 @@ fn variables_of(provider: Provider, entries: &[ModelAliasSettings]) -> Vec<Strin
 }
 
 impl KeyStatus {
-    fn of_variable(provider: Provider, name: &str, used: &[Origin]) -> Self {
+    fn of_variable(provider: Provider, name: &str, used: &[KeyOrigin]) -> Self {
         Self {
             provider: provider.to_string(),
             account: None,
             place: format!("variable {name}"),
             since: None,
-            is_used: used.contains(&Origin::Env(name.to_owned())),
+            is_used: used.contains(&KeyOrigin::Env(name.to_owned())),
         }
     }
 
-    fn of_stored(stored: &artel_vault::Stored, used: &[Origin]) -> Self {
-        let is_this = |origin: &Origin| match origin {
-            Origin::System(account) | Origin::File(account) => *account == stored.account,
-            Origin::Env(_) => false,
+    fn of_stored(stored: &artel_vault::StoredKey, used: &[KeyOrigin]) -> Self {
+        let is_this = |origin: &KeyOrigin| match origin {
+            KeyOrigin::System(account) | KeyOrigin::File(account) => *account == stored.account,
+            KeyOrigin::Env(_) => false,
         };
         Self {
             provider: stored.provider.clone(),
             account: Some(stored.account.clone()),
             place: match stored.place {
-                Place::System => "system key store".to_owned(),
-                Place::File => "encrypted file".to_owned(),
+                KeyLocation::System => "system key store".to_owned(),
+                KeyLocation::File => "encrypted file".to_owned(),
             },
             since: Some(stored.since),
             is_used: used.iter().any(is_this),
@@ -349,11 +352,11 @@ fn not_tried(chosen: &ChosenModel, key: &Secret, fault: &ModelFault) -> Failure 
         ))
 }
 
-fn described(kept: &Kept, key: &Secret) -> (String, Vec<String>) {
+fn described(kept: &KeyStorageOutcome, key: &Secret) -> (String, Vec<String>) {
     let mut notes = Vec::new();
     let place = match kept {
-        Kept::System { store } => format!("the system key store ({store})"),
-        Kept::File { path, instead } => {
+        KeyStorageOutcome::System { store } => format!("the system key store ({store})"),
+        KeyStorageOutcome::File { path, instead } => {
             if let Some(why) = instead {
                 notes.push(format!("the system key store was not used: {why}"));
             }

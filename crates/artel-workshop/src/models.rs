@@ -17,7 +17,7 @@ use artel_model::{
 use artel_rules::breaker::BreakerThresholds;
 use artel_types::model::{ModelAliasSettings, Provider};
 use artel_types::{Failure, FailureCode, Secret, SecretRedactor};
-use artel_vault::{Found, Origin, Sources, Vault, VaultError, find};
+use artel_vault::{FoundKey, KeyOrigin, KeySources, Vault, VaultError, find};
 use artel_wire::WireFormat;
 
 use crate::book::{ACCOUNT, JournalBook};
@@ -169,7 +169,7 @@ impl Models {
     }
 
     /// Finds the key that an entry would use, if there is one.
-    pub fn key_of(&self, entry: &ModelAliasSettings) -> Result<Option<Found>, Failure> {
+    pub fn key_of(&self, entry: &ModelAliasSettings) -> Result<Option<FoundKey>, Failure> {
         // An entry that needs no key and names none must not depend on whether stored keys can be
         // read.
         if !needs_key(entry.provider) && entry.account.is_none() && entry.api_key_env.is_none() {
@@ -178,7 +178,7 @@ impl Models {
         let variable = |name: &str| text_of(&self.environment, name);
         let named = text_of(&self.environment, "ARTEL_ACCOUNT");
         let account = entry.account.as_deref().or(named.as_deref());
-        let found = find(Sources {
+        let found = find(KeySources {
             provider: entry.provider,
             account: account.filter(|_| needs_key(entry.provider)),
             api_key_env: entry.api_key_env.as_deref(),
@@ -306,7 +306,7 @@ fn keyed(environment: &Environment, vault: &Vault) -> (Vec<Provider>, Option<Fai
     let account = text_of(environment, "ARTEL_ACCOUNT");
     let (mut keyed, mut why) = (Vec::new(), None);
     for provider in [Provider::Anthropic, Provider::OpenAi, Provider::Google] {
-        let found = find(Sources {
+        let found = find(KeySources {
             provider,
             account: account.as_deref(),
             api_key_env: None,
@@ -435,10 +435,10 @@ pub(crate) fn text_of(environment: &Environment, name: &str) -> Option<String> {
 }
 
 /// Describes where a key comes from, for people.
-pub fn key_origin(found: Option<&Found>) -> String {
+pub fn key_origin(found: Option<&FoundKey>) -> String {
     match found.map(|found| &found.from) {
         None => "none".to_owned(),
-        Some(Origin::Env(name)) => format!("the variable `{name}`"),
+        Some(KeyOrigin::Env(name)) => format!("the variable `{name}`"),
         Some(origin) => origin.to_string(),
     }
 }

@@ -13,7 +13,7 @@ use artel_types::model::{
     ModelFaultKind, ModelRequest, PrivacyLabel, ReplyChunk, ToolCall,
 };
 use artel_types::{ActorKind, Failure, FailureCode, Money};
-use artel_vault::Origin;
+use artel_vault::KeyOrigin;
 use serde::Serialize;
 
 use crate::models::Models;
@@ -353,13 +353,13 @@ impl Trial {
 }
 
 /// Adds a next step to any failure.
-fn advised(failure: Failure, chosen: &ChosenModel, key: Option<&Origin>) -> Failure {
+fn advised(failure: Failure, chosen: &ChosenModel, key: Option<&KeyOrigin>) -> Failure {
     let provider = chosen.entry.provider;
     let advice = match (failure.code, key) {
-        (FailureCode::M003, Some(Origin::Env(name))) => {
+        (FailureCode::M003, Some(KeyOrigin::Env(name))) => {
             format!("the key is from `{name}`: set another")
         }
-        (FailureCode::M003, Some(Origin::System(account) | Origin::File(account))) => {
+        (FailureCode::M003, Some(KeyOrigin::System(account) | KeyOrigin::File(account))) => {
             format!("`artel auth set {provider} --account {account}`")
         }
         (FailureCode::M003, None) => format!("`artel auth set {provider}`"),

@@ -3,10 +3,10 @@
 
 use artel_types::Secret;
 
-use super::SystemStore;
+use super::SystemKeyStore;
 
 /// Tests everything that the seam promises on an empty, unlocked store.
-pub(crate) fn run(store: &dyn SystemStore) {
+pub(crate) fn run(store: &dyn SystemKeyStore) {
     let get = |provider: &str, account: &str| store.get(provider, account).unwrap();
     let set = |provider: &str, account: &str, key: &str| {
         store.set(provider, account, &Secret::new(key)).unwrap();

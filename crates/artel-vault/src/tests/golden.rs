@@ -3,8 +3,8 @@
 use artel_types::Secret;
 
 use super::at;
-use crate::contents::Entry;
-use crate::seal::{self, Binding};
+use crate::contents::VaultEntry;
+use crate::seal::{self, KeyFileBinding};
 
 /// Written by the first build that had format 1. If this fails, the format changed: it
 /// needs the next number, and this one stays readable.
@@ -13,8 +13,8 @@ const FORMAT_1: &str = "\
     3a65b52fce7d18d4bc552362b2cb1c73be2529ce66fbafb727e90a83da2341b8cff06a604c05cf01698d4231d6\
     21e0bdaf7687e12701f04006e570725cda585625";
 
-fn entries() -> Vec<Entry> {
-    let entry = |provider: &str, account: &str, value: Option<&str>| Entry {
+fn entries() -> Vec<VaultEntry> {
+    let entry = |provider: &str, account: &str, value: Option<&str>| VaultEntry {
         provider: provider.to_owned(),
         account: account.to_owned(),
         since: at(1_794_732_600),
@@ -28,7 +28,7 @@ fn entries() -> Vec<Entry> {
 
 #[test]
 fn format_1_is_what_it_was() {
-    let binding = Binding {
+    let binding = KeyFileBinding {
         machine: "0123456789abcdef0123456789abcdef".to_owned(),
         user: 1000,
     };

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use artel_types::{Secret, Timestamp};
 use tempfile::TempDir;
 
-use crate::{StoreError, SystemStore, Vault};
+use crate::{KeyStoreError, SystemKeyStore, Vault};
 
 const CANARY: &str = "sk-canary-0123456789abcdef";
 
@@ -62,7 +62,7 @@ impl House {
     fn vault_with(&self, store: &Arc<Shelf>) -> Vault {
         Vault::open(
             &self.data(),
-            Some(Arc::clone(store) as Arc<dyn SystemStore>),
+            Some(Arc::clone(store) as Arc<dyn SystemKeyStore>),
         )
     }
 
@@ -85,18 +85,18 @@ fn names_in(folder: &Path) -> Vec<String> {
 #[derive(Default)]
 struct Shelf {
     keys: Mutex<BTreeMap<String, Secret>>,
-    failure: Mutex<Option<StoreError>>,
+    failure: Mutex<Option<KeyStoreError>>,
     /// An account for which every operation fails, with the error.
-    odd: Mutex<Option<(String, StoreError)>>,
+    odd: Mutex<Option<(String, KeyStoreError)>>,
     asked: Mutex<u32>,
 }
 
 impl Shelf {
-    fn fail(&self, failure: impl Into<Option<StoreError>>) {
+    fn fail(&self, failure: impl Into<Option<KeyStoreError>>) {
         *self.failure.lock().unwrap() = failure.into();
     }
 
-    fn fail_at(&self, account: &str, failure: StoreError) {
+    fn fail_at(&self, account: &str, failure: KeyStoreError) {
         *self.odd.lock().unwrap() = Some((account.to_owned(), failure));
     }
 
@@ -109,7 +109,7 @@ impl Shelf {
         *self.asked.lock().unwrap()
     }
 
-    fn answer(&self, account: &str) -> Result<(), StoreError> {
+    fn answer(&self, account: &str) -> Result<(), KeyStoreError> {
         *self.asked.lock().unwrap() += 1;
         if let Some((odd, failure)) = &*self.odd.lock().unwrap()
             && odd == account
@@ -121,25 +121,25 @@ impl Shelf {
     }
 }
 
-impl SystemStore for Shelf {
+impl SystemKeyStore for Shelf {
     fn name(&self) -> &str {
         "the shelf"
     }
 
-    fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, StoreError> {
+    fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, KeyStoreError> {
         self.answer(account)?;
         let keys = self.keys.lock().unwrap();
         Ok(keys.get(&format!("{provider} {account}")).cloned())
     }
 
-    fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), StoreError> {
+    fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), KeyStoreError> {
         self.answer(account)?;
         let mut keys = self.keys.lock().unwrap();
         keys.insert(format!("{provider} {account}"), key.clone());
         Ok(())
     }
 
-    fn remove(&self, provider: &str, account: &str) -> Result<(), StoreError> {
+    fn remove(&self, provider: &str, account: &str) -> Result<(), KeyStoreError> {
         self.answer(account)?;
         let mut keys = self.keys.lock().unwrap();
         keys.remove(&format!("{provider} {account}"));

@@ -7,7 +7,7 @@ use artel_types::model::Provider;
 use artel_types::{Failure, FailureCode, Secret};
 
 use super::{House, Shelf, at};
-use crate::{Found, Origin, Sources, StoreError, VaultError, find};
+use crate::{FoundKey, KeyOrigin, KeySources, KeyStoreError, VaultError, find};
 
 /// Variables, the named account and the named variable, then the expected key or error
 /// code.
@@ -15,27 +15,27 @@ type Case = (
     &'static [(&'static str, &'static str)],
     Option<&'static str>,
     Option<&'static str>,
-    Result<Option<(&'static str, Origin)>, FailureCode>,
+    Result<Option<(&'static str, KeyOrigin)>, FailureCode>,
 );
 
-fn env(name: &str) -> Origin {
-    Origin::Env(name.to_owned())
+fn env(name: &str) -> KeyOrigin {
+    KeyOrigin::Env(name.to_owned())
 }
 
-fn file(account: &str) -> Origin {
-    Origin::File(account.to_owned())
+fn file(account: &str) -> KeyOrigin {
+    KeyOrigin::File(account.to_owned())
 }
 
 fn ask(
     house: &House,
     provider: Provider,
     (variables, account, api_key_env, _): &Case,
-) -> Result<Option<Found>, VaultError> {
+) -> Result<Option<FoundKey>, VaultError> {
     let environment = |name: &str| {
         let found = variables.iter().find(|(variable, _)| *variable == name);
         found.map(|(_, text)| (*text).to_owned())
     };
-    find(Sources {
+    find(KeySources {
         provider,
         account: *account,
         api_key_env: *api_key_env,
@@ -182,7 +182,7 @@ fn a_key_of_the_store_says_so() {
     let key = Secret::new("in-the-store");
     vault.set("anthropic", "default", &key, at(1)).unwrap();
     let ask = || {
-        find(Sources {
+        find(KeySources {
             provider: Provider::Anthropic,
             account: None,
             api_key_env: None,
@@ -191,9 +191,9 @@ fn a_key_of_the_store_says_so() {
         })
     };
     let found = ask().unwrap().unwrap();
-    assert_eq!(found.from, Origin::System("default".to_owned()));
+    assert_eq!(found.from, KeyOrigin::System("default".to_owned()));
     assert_eq!(found.secret, key);
-    shelf.fail(StoreError::Locked);
+    shelf.fail(KeyStoreError::Locked);
     assert!(ask().is_err(), "a locked store is not an absent key");
 }
 
@@ -201,7 +201,7 @@ fn a_key_of_the_store_says_so() {
 fn origins_read_well() {
     let shown = [
         env("MY_KEY"),
-        Origin::System("work".to_owned()),
+        KeyOrigin::System("work".to_owned()),
         file("default"),
     ]
     .map(|origin| origin.to_string());

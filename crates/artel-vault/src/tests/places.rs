@@ -5,14 +5,14 @@ use std::sync::Arc;
 use artel_types::Secret;
 
 use super::{CANARY, House, Shelf, at};
-use crate::{Kept, Place, Removed, StoreError, VaultError};
+use crate::{KeyLocation, KeyRemovalOutcome, KeyStorageOutcome, KeyStoreError, VaultError};
 
-fn failures() -> [StoreError; 4] {
+fn failures() -> [KeyStoreError; 4] {
     [
-        StoreError::Unavailable("no bus".to_owned()),
-        StoreError::Locked,
-        StoreError::TimedOut,
-        StoreError::Refused("no".to_owned()),
+        KeyStoreError::Unavailable("no bus".to_owned()),
+        KeyStoreError::Locked,
+        KeyStoreError::TimedOut,
+        KeyStoreError::Refused("no".to_owned()),
     ]
 }
 
@@ -22,12 +22,12 @@ fn a_key_goes_to_the_store_that_takes_it() {
     let vault = house.vault_with(&shelf);
     let kept = vault.set("anthropic", "work", &Secret::new(CANARY), at(1));
     let store = "the shelf".to_owned();
-    assert_eq!(kept.unwrap(), Kept::System { store });
+    assert_eq!(kept.unwrap(), KeyStorageOutcome::System { store });
     assert_eq!(shelf.values(), [CANARY]);
 
     let asked = shelf.asked();
     let listed = vault.list().unwrap();
-    assert_eq!((listed[0].place, listed.len()), (Place::System, 1));
+    assert_eq!((listed[0].place, listed.len()), (KeyLocation::System, 1));
     assert_eq!(vault.get("anthropic", "default").unwrap(), None);
     assert_eq!(shelf.asked(), asked, "the list answers by itself");
 
@@ -35,7 +35,7 @@ fn a_key_goes_to_the_store_that_takes_it() {
     assert_eq!(found, Some(Secret::new(CANARY)));
     assert_eq!(vault.secrets(), [Secret::new(CANARY)]);
     let removed = vault.remove("anthropic", "work").unwrap();
-    assert_eq!(removed, Removed::From(Place::System));
+    assert_eq!(removed, KeyRemovalOutcome::From(KeyLocation::System));
     assert!(shelf.values().is_empty());
 }
 
@@ -47,7 +47,7 @@ fn a_store_that_does_not_take_it_is_named_and_the_file_does() {
         let vault = house.vault_with(&shelf);
         let kept = vault.set("anthropic", "default", &Secret::new(CANARY), at(1));
         let (path, instead) = (house.file("keys.enc"), Some(failure));
-        assert_eq!(kept.unwrap(), Kept::File { path, instead });
+        assert_eq!(kept.unwrap(), KeyStorageOutcome::File { path, instead });
         let asked = shelf.asked();
         let found = vault.get("anthropic", "default").unwrap();
         assert_eq!(found, Some(Secret::new(CANARY)));
@@ -86,13 +86,13 @@ fn an_old_value_in_the_store_never_comes_back() {
         vault.set("anthropic", "default", &key, at(1)).unwrap();
     };
     set("the-old-key");
-    shelf.fail(StoreError::Locked);
+    shelf.fail(KeyStoreError::Locked);
     set("the-new-key");
     shelf.fail(None);
     let found = vault.get("anthropic", "default").unwrap();
     assert_eq!(found, Some(Secret::new("the-new-key")));
     let removed = vault.remove("anthropic", "default").unwrap();
-    assert_eq!(removed, Removed::From(Place::File));
+    assert_eq!(removed, KeyRemovalOutcome::From(KeyLocation::File));
     assert!(shelf.values().is_empty(), "it is removed there too");
     assert_eq!(vault.get("anthropic", "default").unwrap(), None);
 }
@@ -103,7 +103,7 @@ fn a_key_moves_from_the_file_to_the_store_when_it_is_set_again() {
     let key = Secret::new("the-new-key");
     let vault = house.vault_with(&shelf);
     vault.set("anthropic", "default", &key, at(2)).unwrap();
-    assert_eq!(vault.list().unwrap()[0].place, Place::System);
+    assert_eq!(vault.list().unwrap()[0].place, KeyLocation::System);
     assert!(house.vault().secrets().is_empty(), "no value is left");
 }
 
@@ -144,7 +144,7 @@ fn a_store_that_hangs_is_not_asked_for_every_key() {
         let account = format!("account-{number}");
         vault.set("anthropic", &account, &key, at(1)).unwrap();
     }
-    shelf.fail(StoreError::TimedOut);
+    shelf.fail(KeyStoreError::TimedOut);
     let asked = shelf.asked();
     assert!(vault.secrets().is_empty());
     assert_eq!(shelf.asked(), asked + 2);
@@ -156,7 +156,7 @@ fn forgetting_keeps_on_the_list_what_the_store_did_not_remove() {
     let vault = house.vault_with(&shelf);
     let key = Secret::new("key-in-the-store");
     vault.set("openai", "default", &key, at(2)).unwrap();
-    shelf.fail(StoreError::TimedOut);
+    shelf.fail(KeyStoreError::TimedOut);
     let forgotten = vault.forget_all().unwrap();
     assert_eq!(forgotten.keys, Some(1));
     assert_eq!(forgotten.left, vault.list().unwrap());

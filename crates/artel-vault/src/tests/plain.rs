@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use artel_types::Secret;
 
 use super::{CANARY, House, at};
-use crate::{Forgotten, Kept, Place, Removed, Stored, VaultError};
+use crate::{
+    ForgetAllKeysOutcome, KeyLocation, KeyRemovalOutcome, KeyStorageOutcome, StoredKey, VaultError,
+};
 
 #[test]
 fn looking_makes_nothing() {
@@ -17,9 +19,9 @@ fn looking_makes_nothing() {
     assert!(vault.secrets().is_empty());
     assert_eq!(
         vault.remove("anthropic", "default").unwrap(),
-        Removed::Absent
+        KeyRemovalOutcome::Absent
     );
-    let nothing = Forgotten {
+    let nothing = ForgetAllKeysOutcome {
         keys: Some(0),
         left: Vec::new(),
     };
@@ -42,17 +44,17 @@ fn keys_are_kept_by_provider_and_account() {
             .unwrap();
         let path = house.file("keys.enc");
         let instead = None;
-        assert_eq!(kept, Kept::File { path, instead });
+        assert_eq!(kept, KeyStorageOutcome::File { path, instead });
     }
     for (provider, account, key, _) in stored {
         let found = house.vault().get(provider, account).unwrap();
         assert_eq!(found, Some(Secret::new(key)));
     }
     assert_eq!(house.vault().get("openai", "default").unwrap(), None);
-    let entry = |provider: &str, account: &str, seconds| Stored {
+    let entry = |provider: &str, account: &str, seconds| StoredKey {
         provider: provider.to_owned(),
         account: account.to_owned(),
-        place: Place::File,
+        place: KeyLocation::File,
         since: at(seconds),
     };
     assert_eq!(
@@ -93,9 +95,9 @@ fn removing_leaves_the_others() {
         .set("openai", "default", &Secret::new("openai-key"), at(2))
         .unwrap();
     let removed = vault.remove("anthropic", "default").unwrap();
-    assert_eq!(removed, Removed::From(Place::File));
+    assert_eq!(removed, KeyRemovalOutcome::From(KeyLocation::File));
     let again = vault.remove("anthropic", "default").unwrap();
-    assert_eq!(again, Removed::Absent);
+    assert_eq!(again, KeyRemovalOutcome::Absent);
     assert_eq!(vault.get("anthropic", "default").unwrap(), None);
     assert!(vault.get("openai", "default").unwrap().is_some());
 }

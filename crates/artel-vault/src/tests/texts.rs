@@ -9,7 +9,7 @@ use artel_types::model::Provider;
 use artel_types::{Failure, Secret};
 
 use super::{CANARY, House, Shelf, at};
-use crate::{Sources, StoreError, VaultError, find};
+use crate::{KeySources, KeyStoreError, VaultError, find};
 
 fn errors() -> Vec<VaultError> {
     let path = || PathBuf::from("/data/keys.enc");
@@ -28,12 +28,12 @@ fn errors() -> Vec<VaultError> {
         VaultError::Store {
             provider: provider(),
             account: account(),
-            cause: StoreError::Locked,
+            cause: KeyStoreError::Locked,
         },
         VaultError::Store {
             provider: provider(),
             account: "default".to_owned(),
-            cause: StoreError::TimedOut,
+            cause: KeyStoreError::TimedOut,
         },
         VaultError::Missing {
             provider: provider(),
@@ -107,7 +107,7 @@ fn no_text_holds_a_key() {
     let key = Secret::new(CANARY);
     let mut texts = vec![format!("{vault:?}")];
     let mut say = |text: String| texts.push(text);
-    for failure in [None, Some(StoreError::Locked)] {
+    for failure in [None, Some(KeyStoreError::Locked)] {
         shelf.fail(failure);
         say(format!(
             "{:?}",
@@ -116,7 +116,7 @@ fn no_text_holds_a_key() {
         say(format!("{:?}", vault.get("anthropic", "default")));
         say(format!("{:?}", vault.list()));
         say(format!("{:?}", vault.secrets()));
-        let found = find(Sources {
+        let found = find(KeySources {
             provider: Provider::Anthropic,
             account: None,
             api_key_env: Some("MY_KEY"),

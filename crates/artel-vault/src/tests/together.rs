@@ -6,7 +6,7 @@ use std::thread;
 use artel_types::Secret;
 
 use super::{House, at};
-use crate::Removed;
+use crate::KeyRemovalOutcome;
 
 const WRITERS: usize = 8;
 const EACH: usize = 6;
@@ -29,7 +29,7 @@ fn nobody_loses_a_key_to_another_writer() {
                     assert_eq!(vault.get("openai", &account).unwrap(), Some(key));
                     if number % 2 == 1 {
                         let removed = vault.remove("openai", &account).unwrap();
-                        assert!(matches!(removed, Removed::From(_)));
+                        assert!(matches!(removed, KeyRemovalOutcome::From(_)));
                     }
                 }
             });
