@@ -9,14 +9,14 @@ use std::path::PathBuf;
 
 /// The address of a D-Bus socket on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Address {
+pub(crate) enum DbusAddress {
     /// A path in the file system.
     Path(PathBuf),
     /// A name in the kernel's abstract socket namespace.
     Abstract(Vec<u8>),
 }
 
-impl Address {
+impl DbusAddress {
     /// Returns the first address in the list that is a socket on this machine.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         text.split(';').find_map(Self::parse_one)
@@ -63,8 +63,8 @@ mod tests {
 
     #[test]
     fn sockets_of_this_machine_are_found() {
-        let path = |text: &str| Some(Address::Path(PathBuf::from(text)));
-        let kernel = |text: &str| Some(Address::Abstract(text.as_bytes().to_vec()));
+        let path = |text: &str| Some(DbusAddress::Path(PathBuf::from(text)));
+        let kernel = |text: &str| Some(DbusAddress::Abstract(text.as_bytes().to_vec()));
         for (text, wanted) in [
             ("unix:path=/run/user/1000/bus", path("/run/user/1000/bus")),
             ("unix:path=/tmp/a%20b,guid=0123", path("/tmp/a b")),
@@ -85,7 +85,7 @@ mod tests {
             ("unixexec:path=/bin/sh", None),
             ("tcp:host=localhost,port=1", None),
         ] {
-            assert_eq!(Address::parse(text), wanted, "{text:?}");
+            assert_eq!(DbusAddress::parse(text), wanted, "{text:?}");
         }
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use artel_vault::KeyStoreError;
 use zeroize::Zeroizing;
 
-use crate::address::Address;
-use crate::message::{self, Call, FIXED, Reply};
-use crate::wire::Writer;
+use crate::address::DbusAddress;
+use crate::message::{self, DbusCall, DbusReply, FIXED};
+use crate::wire::DbusWriter;
 
 /// Number of unrelated messages skipped while waiting for a reply: the bus announces names
 /// now and then.
@@ -19,32 +19,32 @@ const MOST_OTHERS: usize = 64;
 const LONGEST_LINE: usize = 1024;
 
 /// A connection on which D-Bus calls can be made.
-pub(crate) struct Bus {
+pub(crate) struct DbusConnection {
     stream: UnixStream,
     serial: u32,
 }
 
-impl Bus {
+impl DbusConnection {
     /// Connects and authenticates as the current user.
-    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, KeyStoreError> {
+    pub(crate) fn connect(address: &DbusAddress, limit: Duration) -> Result<Self, KeyStoreError> {
         let stream = address.connect().map_err(unreachable)?;
         stream.set_read_timeout(Some(limit)).map_err(unreachable)?;
         stream.set_write_timeout(Some(limit)).map_err(unreachable)?;
         let mut bus = Self { stream, serial: 0 };
         bus.greet()?;
-        bus.call(Call {
+        bus.call(DbusCall {
             destination: "org.freedesktop.DBus",
             path: "/org/freedesktop/DBus",
             interface: "org.freedesktop.DBus",
             member: "Hello",
             signature: "",
-            body: Writer::with_room(0),
+            body: DbusWriter::with_room(0),
         })?;
         Ok(bus)
     }
 
     /// Calls a method and waits for its reply. An error reply becomes an `Err`.
-    pub(crate) fn call(&mut self, call: Call<'_>) -> Result<Reply, KeyStoreError> {
+    pub(crate) fn call(&mut self, call: DbusCall<'_>) -> Result<DbusReply, KeyStoreError> {
         self.serial += 1;
         let bytes = call.encode(self.serial);
         self.stream.write_all(&bytes).map_err(unreachable)?;
@@ -90,13 +90,13 @@ impl Bus {
         Ok(line)
     }
 
-    fn receive(&mut self) -> Result<Reply, KeyStoreError> {
+    fn receive(&mut self) -> Result<DbusReply, KeyStoreError> {
         let mut fixed = [0; FIXED];
         self.stream.read_exact(&mut fixed).map_err(unreachable)?;
         let length = message::rest_length(&fixed).ok_or_else(garbled)?;
         let mut rest = Zeroizing::new(vec![0; length]);
         self.stream.read_exact(&mut rest).map_err(unreachable)?;
-        Reply::decode(&fixed, &rest).ok_or_else(garbled)
+        DbusReply::decode(&fixed, &rest).ok_or_else(garbled)
     }
 }
 

@@ -24,8 +24,8 @@ use std::time::Duration;
 use artel_types::Secret;
 use artel_vault::{KeyStoreError, SystemKeyStore};
 
-use crate::address::Address;
-use crate::service::{Item, Service};
+use crate::address::DbusAddress;
+use crate::service::{KeyringItemName, SecretService};
 
 /// Time limit for the store's answer to one request.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The Secret Service behind a session bus.
 #[derive(Debug, Clone)]
 pub struct Keyring {
-    address: Address,
+    address: DbusAddress,
     limit: Duration,
 }
 
@@ -48,7 +48,7 @@ impl Keyring {
     /// `DBUS_SESSION_BUS_ADDRESS`. Returns `None` without a bus, as on a machine without a
     /// desktop. Does not connect yet.
     pub fn at(bus_address: Option<&str>) -> Option<Self> {
-        let address = Address::parse(bus_address?)?;
+        let address = DbusAddress::parse(bus_address?)?;
         let limit = LIMIT;
         Some(Self { address, limit })
     }
@@ -57,12 +57,12 @@ impl Keyring {
     /// caller. A late thread ends by itself, since its socket has the same limit.
     fn within_limit<T: Send + 'static>(
         &self,
-        work: impl Fn(&mut Service) -> Result<T, KeyStoreError> + Send + 'static,
+        work: impl Fn(&mut SecretService) -> Result<T, KeyStoreError> + Send + 'static,
     ) -> Result<T, KeyStoreError> {
         let (address, limit) = (self.address.clone(), self.limit);
         let (answer, answers) = mpsc::sync_channel(1);
         let late = move || {
-            let done = Service::connect(&address, limit)
+            let done = SecretService::connect(&address, limit)
                 .and_then(|mut service| repeat(|| work(&mut service)));
             // The caller may have given up already.
             drop(answer.send(done));
@@ -95,17 +95,17 @@ impl SystemKeyStore for Keyring {
     }
 
     fn get(&self, provider: &str, account: &str) -> Result<Option<Secret>, KeyStoreError> {
-        let item = Item::new(provider, account);
+        let item = KeyringItemName::new(provider, account);
         self.within_limit(move |service| service.get(&item))
     }
 
     fn set(&self, provider: &str, account: &str, key: &Secret) -> Result<(), KeyStoreError> {
-        let (item, key) = (Item::new(provider, account), key.clone());
+        let (item, key) = (KeyringItemName::new(provider, account), key.clone());
         self.within_limit(move |service| service.set(&item, &key))
     }
 
     fn remove(&self, provider: &str, account: &str) -> Result<(), KeyStoreError> {
-        let item = Item::new(provider, account);
+        let item = KeyringItemName::new(provider, account);
         self.within_limit(move |service| service.remove(&item))
     }
 }

@@ -2,7 +2,7 @@
 
 use zeroize::Zeroizing;
 
-use crate::wire::{Reader, Variant, Writer};
+use crate::wire::{DbusReader, DbusVariant, DbusWriter};
 
 /// Length of a message's fixed part, which says how long the rest is.
 pub(crate) const FIXED: usize = 16;
@@ -26,16 +26,16 @@ const DESTINATION: u8 = 6;
 const SIGNATURE: u8 = 8;
 
 /// A D-Bus method call with its values.
-pub(crate) struct Call<'a> {
+pub(crate) struct DbusCall<'a> {
     pub(crate) destination: &'a str,
     pub(crate) path: &'a str,
     pub(crate) interface: &'a str,
     pub(crate) member: &'a str,
     pub(crate) signature: &'a str,
-    pub(crate) body: Writer,
+    pub(crate) body: DbusWriter,
 }
 
-impl Call<'_> {
+impl DbusCall<'_> {
     /// Encodes the whole message.
     pub(crate) fn encode(&self, serial: u32) -> Zeroizing<Vec<u8>> {
         let body = self.body.bytes();
@@ -48,7 +48,7 @@ impl Call<'_> {
             self.signature,
         ];
         let room: usize = names.iter().map(|name| name.len() + 16).sum();
-        let mut message = Writer::with_room(FIXED + room + body.len());
+        let mut message = DbusWriter::with_room(FIXED + room + body.len());
         message.raw(&[LITTLE_ENDIAN, METHOD_CALL, 0, PROTOCOL]);
         message.number(u32::try_from(body.len()).unwrap_or(u32::MAX));
         message.number(serial);
@@ -73,7 +73,7 @@ impl Call<'_> {
 }
 
 /// The reply to a D-Bus call.
-pub(crate) struct Reply {
+pub(crate) struct DbusReply {
     /// Serial number of the call that it answers, or 0 if the message answers none.
     pub(crate) to: u32,
     /// Name of the error if this is an error reply.
@@ -82,15 +82,15 @@ pub(crate) struct Reply {
     body: Zeroizing<Vec<u8>>,
 }
 
-impl Reply {
+impl DbusReply {
     /// Reads the values with `read`. Returns `None` if they have other types than `signature`
     /// or if some are left over.
     pub(crate) fn read<'r, T>(
         &'r self,
         signature: &str,
-        read: impl FnOnce(&mut Reader<'r>) -> Option<T>,
+        read: impl FnOnce(&mut DbusReader<'r>) -> Option<T>,
     ) -> Option<T> {
-        let mut reader = Reader::of(&self.body);
+        let mut reader = DbusReader::of(&self.body);
         (self.signature == signature).then_some(())?;
         let value = read(&mut reader)?;
         reader.is_at_end().then_some(value)
@@ -108,13 +108,13 @@ impl Reply {
             body: Zeroizing::new(body.to_vec()),
         };
         let is_answer = matches!(fixed[1], METHOD_RETURN | ERROR);
-        let mut reader = Reader::of(&fields[..fields_length]);
+        let mut reader = DbusReader::of(&fields[..fields_length]);
         while !reader.is_at_end() {
             reader.pad(8)?;
             match (reader.byte()?, reader.variant()?) {
-                (REPLY_SERIAL, Variant::Number(serial)) if is_answer => reply.to = serial,
-                (ERROR_NAME, Variant::Text(name)) => reply.error = Some(name.to_owned()),
-                (SIGNATURE, Variant::Text(kinds)) => reply.signature = kinds.to_owned(),
+                (REPLY_SERIAL, DbusVariant::Number(serial)) if is_answer => reply.to = serial,
+                (ERROR_NAME, DbusVariant::Text(name)) => reply.error = Some(name.to_owned()),
+                (SIGNATURE, DbusVariant::Text(kinds)) => reply.signature = kinds.to_owned(),
                 _ => {}
             }
         }
@@ -135,7 +135,7 @@ pub(crate) fn rest_length(fixed: &[u8; FIXED]) -> Option<usize> {
 
 /// Returns the lengths of the header fields and of the body.
 fn lengths(fixed: &[u8; FIXED]) -> Option<(usize, usize)> {
-    let mut reader = Reader::of(fixed);
+    let mut reader = DbusReader::of(fixed);
     let (order, _, _, protocol) = (
         reader.byte()?,
         reader.byte()?,

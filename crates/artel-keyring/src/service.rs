@@ -5,10 +5,10 @@ use std::time::Duration;
 use artel_types::Secret;
 use artel_vault::KeyStoreError;
 
-use crate::address::Address;
-use crate::bus::{Bus, garbled};
-use crate::message::{Call, Reply};
-use crate::wire::{Reader, Variant, Writer};
+use crate::address::DbusAddress;
+use crate::bus::{DbusConnection, garbled};
+use crate::message::{DbusCall, DbusReply};
+use crate::wire::{DbusReader, DbusVariant, DbusWriter};
 
 const NAME: &str = "org.freedesktop.secrets";
 const ROOT: &str = "/org/freedesktop/secrets";
@@ -28,12 +28,12 @@ const APPLICATION: &str = "artel";
 const ROOM: usize = 1024;
 
 /// The names under which a key is stored.
-pub(crate) struct Item {
+pub(crate) struct KeyringItemName {
     provider: String,
     account: String,
 }
 
-impl Item {
+impl KeyringItemName {
     pub(crate) fn new(provider: &str, account: &str) -> Self {
         Self {
             provider: provider.to_owned(),
@@ -42,7 +42,7 @@ impl Item {
     }
 
     /// Writes the attributes by which the item is found again.
-    fn attributes(&self, body: &mut Writer) {
+    fn attributes(&self, body: &mut DbusWriter) {
         body.array(|entries| {
             for (key, value) in [
                 ("account", &self.account[..]),
@@ -60,23 +60,23 @@ impl Item {
 }
 
 /// Object paths of matching items: those that can be read now, and the locked ones.
-struct Matches {
+struct KeyringMatches {
     open: Vec<String>,
     locked: Vec<String>,
 }
 
 /// A connection to the Secret Service.
-pub(crate) struct Service {
-    bus: Bus,
+pub(crate) struct SecretService {
+    bus: DbusConnection,
 }
 
-impl Service {
-    pub(crate) fn connect(address: &Address, limit: Duration) -> Result<Self, KeyStoreError> {
-        let bus = Bus::connect(address, limit)?;
+impl SecretService {
+    pub(crate) fn connect(address: &DbusAddress, limit: Duration) -> Result<Self, KeyStoreError> {
+        let bus = DbusConnection::connect(address, limit)?;
         Ok(Self { bus })
     }
 
-    pub(crate) fn get(&mut self, item: &Item) -> Result<Option<Secret>, KeyStoreError> {
+    pub(crate) fn get(&mut self, item: &KeyringItemName) -> Result<Option<Secret>, KeyStoreError> {
         let found = self.search(item)?;
         let Some(path) = found.open.first() else {
             return if found.locked.is_empty() {
@@ -85,7 +85,7 @@ impl Service {
                 Err(KeyStoreError::Locked)
             };
         };
-        let mut body = Writer::with_room(ROOM);
+        let mut body = DbusWriter::with_room(ROOM);
         body.text(&self.session()?);
         let reply = self.call(path, ITEM, "GetSecret", "o", body)?;
         let secret = reply.read("(oayays)", |values| {
@@ -97,12 +97,16 @@ impl Service {
         secret.ok_or_else(garbled).map(Some)
     }
 
-    pub(crate) fn set(&mut self, item: &Item, key: &Secret) -> Result<(), KeyStoreError> {
+    pub(crate) fn set(
+        &mut self,
+        item: &KeyringItemName,
+        key: &Secret,
+    ) -> Result<(), KeyStoreError> {
         let collection = self.default_collection()?;
         if self.is_locked(&collection)? {
             return Err(KeyStoreError::Locked);
         }
-        let mut body = Writer::with_room(ROOM + key.expose().len());
+        let mut body = DbusWriter::with_room(ROOM + key.expose().len());
         body.array(|properties| {
             let label = properties.pad(8).text("org.freedesktop.Secret.Item.Label");
             label.signature("s").text(&item.label());
@@ -127,7 +131,7 @@ impl Service {
         self.remove_others(item, made)
     }
 
-    pub(crate) fn remove(&mut self, item: &Item) -> Result<(), KeyStoreError> {
+    pub(crate) fn remove(&mut self, item: &KeyringItemName) -> Result<(), KeyStoreError> {
         let found = self.search(item)?;
         found.open.iter().try_for_each(|path| self.delete(path))?;
         if found.locked.is_empty() {
@@ -139,14 +143,14 @@ impl Service {
 
     /// Removes items of the same names from other collections. One of them may have been the
     /// default earlier, and its item would be found as well as the new one.
-    fn remove_others(&mut self, item: &Item, made: &str) -> Result<(), KeyStoreError> {
+    fn remove_others(&mut self, item: &KeyringItemName, made: &str) -> Result<(), KeyStoreError> {
         let mut found = self.search(item)?;
         found.open.retain(|path| path != made);
         found.open.iter().try_for_each(|path| self.delete(path))
     }
 
     /// Searches twice before it reports no match, in case the store was just saving.
-    fn search(&mut self, item: &Item) -> Result<Matches, KeyStoreError> {
+    fn search(&mut self, item: &KeyringItemName) -> Result<KeyringMatches, KeyStoreError> {
         let found = self.search_once(item)?;
         if found.open.is_empty() && found.locked.is_empty() {
             self.search_once(item)
@@ -155,27 +159,27 @@ impl Service {
         }
     }
 
-    fn search_once(&mut self, item: &Item) -> Result<Matches, KeyStoreError> {
-        let mut body = Writer::with_room(ROOM);
+    fn search_once(&mut self, item: &KeyringItemName) -> Result<KeyringMatches, KeyStoreError> {
+        let mut body = DbusWriter::with_room(ROOM);
         item.attributes(&mut body);
         let reply = self.call(ROOT, SERVICE, "SearchItems", "a{ss}", body)?;
         let owned = |paths: Vec<&str>| paths.into_iter().map(str::to_owned).collect();
         let matches = reply.read("aoao", |values| {
             let (open, locked) = (owned(values.texts()?), owned(values.texts()?));
-            Some(Matches { open, locked })
+            Some(KeyringMatches { open, locked })
         });
         matches.ok_or_else(garbled)
     }
 
     fn delete(&mut self, path: &str) -> Result<(), KeyStoreError> {
-        let reply = self.call(path, ITEM, "Delete", "", Writer::with_room(0))?;
-        let prompt = reply.read("o", Reader::text);
+        let reply = self.call(path, ITEM, "Delete", "", DbusWriter::with_room(0))?;
+        let prompt = reply.read("o", DbusReader::text);
         without_prompt(prompt.ok_or_else(garbled)?)
     }
 
     /// Opens a session that does not encrypt values a second time.
     fn session(&mut self) -> Result<String, KeyStoreError> {
-        let mut body = Writer::with_room(ROOM);
+        let mut body = DbusWriter::with_room(ROOM);
         body.text("plain").signature("s").text("");
         let reply = self.call(ROOT, SERVICE, "OpenSession", "sv", body)?;
         let session = reply.read("vo", |values| {
@@ -186,10 +190,10 @@ impl Service {
     }
 
     fn default_collection(&mut self) -> Result<String, KeyStoreError> {
-        let mut body = Writer::with_room(ROOM);
+        let mut body = DbusWriter::with_room(ROOM);
         body.text("default");
         let reply = self.call(ROOT, SERVICE, "ReadAlias", "s", body)?;
-        match reply.read("o", Reader::text).ok_or_else(garbled)? {
+        match reply.read("o", DbusReader::text).ok_or_else(garbled)? {
             NOTHING => Err(KeyStoreError::Refused(
                 "it has no collection to put keys into".to_owned(),
             )),
@@ -198,11 +202,11 @@ impl Service {
     }
 
     fn is_locked(&mut self, collection: &str) -> Result<bool, KeyStoreError> {
-        let mut body = Writer::with_room(ROOM);
+        let mut body = DbusWriter::with_room(ROOM);
         body.text(COLLECTION).text("Locked");
         let reply = self.call(collection, PROPERTIES, "Get", "ss", body)?;
-        match reply.read("v", Reader::variant) {
-            Some(Variant::Number(truth)) => Ok(truth != 0),
+        match reply.read("v", DbusReader::variant) {
+            Some(DbusVariant::Number(truth)) => Ok(truth != 0),
             _ => Err(garbled()),
         }
     }
@@ -213,9 +217,9 @@ impl Service {
         interface: &str,
         member: &str,
         signature: &str,
-        body: Writer,
-    ) -> Result<Reply, KeyStoreError> {
-        self.bus.call(Call {
+        body: DbusWriter,
+    ) -> Result<DbusReply, KeyStoreError> {
+        self.bus.call(DbusCall {
             destination: NAME,
             path,
             interface,

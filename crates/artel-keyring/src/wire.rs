@@ -3,9 +3,9 @@
 use zeroize::Zeroizing;
 
 /// Writes values one after the other. Its bytes are wiped on drop, as they may hold a key.
-pub(crate) struct Writer(Zeroizing<Vec<u8>>);
+pub(crate) struct DbusWriter(Zeroizing<Vec<u8>>);
 
-impl Writer {
+impl DbusWriter {
     /// Allocates room for everything that will be written: growing would leave a copy behind
     /// that is never wiped.
     pub(crate) fn with_room(room: usize) -> Self {
@@ -85,12 +85,12 @@ fn length(length: usize) -> u32 {
 /// Reads values one after the other. Every read returns `None` if the bytes do not fit the
 /// type.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reader<'b> {
+pub(crate) struct DbusReader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-impl<'b> Reader<'b> {
+impl<'b> DbusReader<'b> {
     pub(crate) fn of(bytes: &'b [u8]) -> Self {
         Self { bytes, at: 0 }
     }
@@ -134,14 +134,14 @@ impl<'b> Reader<'b> {
 
     /// Reads a value that states its own type. Only the types that are expected here are
     /// accepted.
-    pub(crate) fn variant(&mut self) -> Option<Variant<'b>> {
+    pub(crate) fn variant(&mut self) -> Option<DbusVariant<'b>> {
         Some(match self.signature()? {
-            "s" | "o" => Variant::Text(self.text()?),
-            "g" => Variant::Text(self.signature()?),
-            "u" | "b" => Variant::Number(self.number()?),
+            "s" | "o" => DbusVariant::Text(self.text()?),
+            "g" => DbusVariant::Text(self.signature()?),
+            "u" | "b" => DbusVariant::Number(self.number()?),
             "ay" => {
                 self.blob()?;
-                Variant::Blob
+                DbusVariant::Blob
             }
             _ => return None,
         })
@@ -172,7 +172,7 @@ impl<'b> Reader<'b> {
 
 /// A D-Bus value that states its own type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Variant<'b> {
+pub(crate) enum DbusVariant<'b> {
     /// A string, an object path or a signature.
     Text(&'b str),
     /// A number, or a boolean as 0 or 1.
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn values_stand_where_their_size_divides() {
-        let mut writer = Writer::with_room(64);
+        let mut writer = DbusWriter::with_room(64);
         writer.byte(1).number(2).text("ab").signature("ay");
         writer.blob(&[9, 8]).array(|items| {
             items.pad(8).text("k").pad(8).text("l");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     fn read_everything(bytes: &[u8]) {
-        let readers: [fn(&mut Reader<'_>) -> Option<()>; 7] = [
+        let readers: [fn(&mut DbusReader<'_>) -> Option<()>; 7] = [
             |r| r.byte().map(drop),
             |r| r.number().map(drop),
             |r| r.text().map(drop),
@@ -221,7 +221,7 @@ mod tests {
             |r| r.variant().map(drop),
         ];
         for read in readers {
-            let mut reader = Reader::of(bytes);
+            let mut reader = DbusReader::of(bytes);
             while !reader.is_at_end() && read(&mut reader).is_some() {}
         }
     }
@@ -233,14 +233,14 @@ mod tests {
             text in ".{0,40}",
             blob in proptest::collection::vec(any::<u8>(), 0..40),
         ) {
-            let mut writer = Writer::with_room(200);
+            let mut writer = DbusWriter::with_room(200);
             writer.byte(1).text(&text).number(number).blob(&blob).signature("s").text(&text);
-            let mut reader = Reader::of(writer.bytes());
+            let mut reader = DbusReader::of(writer.bytes());
             prop_assert_eq!(reader.byte(), Some(1));
             prop_assert_eq!(reader.text(), Some(&text[..]));
             prop_assert_eq!(reader.number(), Some(number));
             prop_assert_eq!(reader.blob(), Some(&blob[..]));
-            prop_assert_eq!(reader.variant(), Some(Variant::Text(&text)));
+            prop_assert_eq!(reader.variant(), Some(DbusVariant::Text(&text)));
             prop_assert!(reader.is_at_end());
         }
 
