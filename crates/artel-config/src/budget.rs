@@ -3,20 +3,20 @@
 use artel_types::{ConfiguredSpendLimits, Failure, SpendLimit, Tokens};
 
 use crate::problem;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::{Below, Values};
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::{SettingSection, SettingValueTable};
 
 /// Number of tokens. A number above the maximum is a typing mistake.
-const TOKENS: Kind = Kind::Whole {
+const TOKENS: SettingKind = SettingKind::Whole {
     least: 0,
     most: 1_000_000_000_000_000,
 };
 
-const PERIOD: Kind = Kind::Choice(&["day", "week", "month"]);
+const PERIOD: SettingKind = SettingKind::Choice(&["day", "week", "month"]);
 
-const fn limit(key: &'static str, kind: Kind, about: &'static str) -> Field {
-    Field {
+const fn limit(key: &'static str, kind: SettingKind, about: &'static str) -> SettingField {
+    SettingField {
         key,
         kind,
         default: None,
@@ -24,10 +24,10 @@ const fn limit(key: &'static str, kind: Kind, about: &'static str) -> Field {
     }
 }
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "budget.warn_run",
-        kind: Kind::UsdOrNever,
+        kind: SettingKind::UsdOrNever,
         default: Some("0.50"),
         about: "A run that costs more than this is spoken of, once; never switches that off.",
     },
@@ -38,7 +38,7 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     limit(
         "budget.global.usd",
-        Kind::Usd,
+        SettingKind::Usd,
         "How many US dollars the workshop may spend in all.",
     ),
     limit(
@@ -53,7 +53,7 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     limit(
         "budget.session.usd",
-        Kind::Usd,
+        SettingKind::Usd,
         "Limits nothing yet, as there are no sessions; `budget.run` limits each run.",
     ),
     limit(
@@ -63,7 +63,7 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     limit(
         "budget.run.usd",
-        Kind::Usd,
+        SettingKind::Usd,
         "How many US dollars each run may spend.",
     ),
     limit(
@@ -73,7 +73,7 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     limit(
         "budget.step.usd",
-        Kind::Usd,
+        SettingKind::Usd,
         "How many US dollars each step of a run may spend.",
     ),
     limit(
@@ -83,7 +83,7 @@ pub(crate) const FIELDS: &[Field] = &[
     ),
     limit(
         "budget.provider.<provider>.usd",
-        Kind::Usd,
+        SettingKind::Usd,
         "How many US dollars may be spent at one provider.",
     ),
     limit(
@@ -113,9 +113,9 @@ pub(crate) const EXAMPLE: &str = "\
 ";
 
 /// Returns the configured limits.
-pub(crate) fn limits(values: &Values) -> Result<ConfiguredSpendLimits, Vec<Failure>> {
+pub(crate) fn limits(values: &SettingValueTable) -> Result<ConfiguredSpendLimits, Vec<Failure>> {
     let mut problems = Vec::new();
-    let mut read = |name: &str, settings: Below<'_>| {
+    let mut read = |name: &str, settings: SettingSection<'_>| {
         let limit = settings.limit();
         if limit.tokens.is_none() && limit.money.is_none() && limit.period.is_some() {
             let origin = settings.origin_of("period");
@@ -147,7 +147,7 @@ pub(crate) fn limits(values: &Values) -> Result<ConfiguredSpendLimits, Vec<Failu
 }
 
 /// Returns a warning for each limit that has no effect.
-pub(crate) fn warnings(values: &Values) -> Vec<String> {
+pub(crate) fn warnings(values: &SettingValueTable) -> Vec<String> {
     let session = values.below(&["budget", "session"]);
     if session.is_empty() {
         return Vec::new();
@@ -159,7 +159,7 @@ pub(crate) fn warnings(values: &Values) -> Vec<String> {
     )]
 }
 
-impl Below<'_> {
+impl SettingSection<'_> {
     fn limit(&self) -> SpendLimit {
         SpendLimit {
             tokens: self.whole("tokens").map(Tokens),

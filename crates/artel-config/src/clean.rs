@@ -5,13 +5,13 @@ use std::time::Duration;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const FIELDS: &[Field] = &[Field {
+pub(crate) const FIELDS: &[SettingField] = &[SettingField {
     key: "clean.logs_after",
-    kind: Kind::Span {
+    kind: SettingKind::Span {
         least: Duration::ZERO,
     },
     default: Some("30d"),
@@ -20,13 +20,13 @@ pub(crate) const FIELDS: &[Field] = &[Field {
 
 /// Settings of what `artel clean` may remove, and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Clean {
+pub struct CleanSettings {
     /// Age from which a log may be removed.
     pub logs_after: Setting<Duration>,
 }
 
-impl Clean {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl CleanSettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             logs_after: values.span("clean.logs_after")?,
         })

@@ -10,12 +10,12 @@ use artel_types::{Failure, FailureCode};
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-use crate::hooks::{self, HookEntry, Page};
-use crate::layers::Entry;
+use crate::hooks::{self, HookEntry, HookSectionSource};
+use crate::layers::SettingLayerEntry;
 use crate::nearest::nearest_key;
 use crate::schema::{self, dotted};
-use crate::value::Given;
-use crate::{Origin, names, problem};
+use crate::value::RawSettingValue;
+use crate::{SettingOrigin, names, problem};
 
 /// Stack of the parsing thread, in bytes. The parser limits nesting, but counts dotted keys
 /// and brackets separately: together they reach more than six thousand levels, and dropping
@@ -24,11 +24,11 @@ use crate::{Origin, names, problem};
 const STACK: usize = 16 * 1024 * 1024;
 
 /// One setting from one file, or the problem there.
-type Said = Result<Entry, Failure>;
+type Said = Result<SettingLayerEntry, Failure>;
 
 /// The content of one settings file.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
+pub(crate) struct ParsedSettingsFile {
     /// Its settings and its problems, in line order.
     pub(crate) said: Vec<Said>,
     /// Its hooks, in line order.
@@ -36,7 +36,11 @@ pub(crate) struct Read {
 }
 
 /// Reads the text of a settings file. `origin` returns the origin for a line number.
-pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + Send) -> Read {
+pub(crate) fn read(
+    text: &str,
+    path: &Path,
+    origin: impl Fn(usize) -> SettingOrigin + Send,
+) -> ParsedSettingsFile {
     let parsed = std::thread::scope(|scope| {
         let reader = std::thread::Builder::new().stack_size(STACK);
         let reader = reader.spawn_scoped(scope, || read_here(text, path, origin));
@@ -46,13 +50,13 @@ pub(crate) fn read(text: &str, path: &Path, origin: impl Fn(usize) -> Origin + S
         Ok(Ok(read)) => read,
         Ok(Err(_)) => {
             let what = format!("reading `{}` went wrong", problem::shown_path(path));
-            Read::wrong(Failure::new(FailureCode::X001, what))
+            ParsedSettingsFile::wrong(Failure::new(FailureCode::X001, what))
         }
-        Err(cause) => Read::wrong(problem::unreadable(path, &cause.to_string())),
+        Err(cause) => ParsedSettingsFile::wrong(problem::unreadable(path, &cause.to_string())),
     }
 }
 
-impl Read {
+impl ParsedSettingsFile {
     fn wrong(failure: Failure) -> Self {
         Self {
             said: vec![Err(failure)],
@@ -61,11 +65,15 @@ impl Read {
     }
 }
 
-fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read {
-    let lines = Lines::of(text);
+fn read_here(
+    text: &str,
+    path: &Path,
+    origin: impl Fn(usize) -> SettingOrigin,
+) -> ParsedSettingsFile {
+    let lines = SettingsFileLines::of(text);
     match DeTable::parse(text) {
         Ok(table) => {
-            let mut walk = Walk {
+            let mut walk = SettingsFileReader {
                 text,
                 lines,
                 origin,
@@ -79,7 +87,7 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read 
             // Only the first error is reported: those after a syntax error mostly follow from
             // it.
             let at = cause.span().map_or(0, |span| span.start);
-            Read::wrong(problem::not_toml(
+            ParsedSettingsFile::wrong(problem::not_toml(
                 path,
                 lines.position(text, at),
                 cause.message(),
@@ -89,9 +97,9 @@ fn read_here(text: &str, path: &Path, origin: impl Fn(usize) -> Origin) -> Read 
 }
 
 /// Start of each line. Looking up a line takes a search, not a count from the top.
-struct Lines(Vec<usize>);
+struct SettingsFileLines(Vec<usize>);
 
-impl Lines {
+impl SettingsFileLines {
     fn of(text: &str) -> Self {
         Self(
             std::iter::once(0)
@@ -115,9 +123,9 @@ impl Lines {
     }
 }
 
-struct Walk<'t, O> {
+struct SettingsFileReader<'t, O> {
     text: &'t str,
-    lines: Lines,
+    lines: SettingsFileLines,
     origin: O,
     /// With the line number, because tables come in order of name, but people read in order of
     /// line.
@@ -125,7 +133,7 @@ struct Walk<'t, O> {
     hooks: Vec<(usize, HookEntry)>,
 }
 
-impl<O: Fn(usize) -> Origin> Walk<'_, O> {
+impl<O: Fn(usize) -> SettingOrigin> SettingsFileReader<'_, O> {
     fn table(&mut self, path: &mut Vec<String>, table: &DeTable<'_>) {
         for (key, value) in table {
             if path.is_empty() && key.get_ref() == "hooks" {
@@ -146,7 +154,7 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
             return;
         }
         let said = match (schema::find(path), value.get_ref()) {
-            (Some(field), given) => Ok(Entry {
+            (Some(field), given) => Ok(SettingLayerEntry {
                 field,
                 path: path.clone(),
                 given: self::given(given),
@@ -170,7 +178,7 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
     fn hooks(&mut self, section: &Spanned<DeValue<'_>>) {
         let read = hooks::read(
             section,
-            &Page {
+            &HookSectionSource {
                 origin: &|at| (self.origin)(self.lines.line(at)),
                 source: &|span| self.source(span).to_owned(),
             },
@@ -188,10 +196,10 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
         self.text.get(span).unwrap_or_default()
     }
 
-    fn finish(mut self) -> Read {
+    fn finish(mut self) -> ParsedSettingsFile {
         self.said.sort_by_key(|(line, _)| *line);
         self.hooks.sort_by_key(|(at, _)| *at);
-        Read {
+        ParsedSettingsFile {
             said: self.said.into_iter().map(|(_, said)| said).collect(),
             hooks: self.hooks.into_iter().map(|(_, hook)| hook).collect(),
         }
@@ -199,21 +207,21 @@ impl<O: Fn(usize) -> Origin> Walk<'_, O> {
 }
 
 /// Returns a value as the file has it, before it is checked.
-pub(crate) fn given(value: &DeValue<'_>) -> Given {
+pub(crate) fn given(value: &DeValue<'_>) -> RawSettingValue {
     match value {
-        DeValue::String(text) => Given::Text(text.to_string()),
-        DeValue::Integer(number) => Given::Whole(whole(number)),
-        DeValue::Float(number) => Given::Point(number.as_str().to_owned()),
-        DeValue::Boolean(flag) => Given::Flag(*flag),
-        DeValue::Datetime(_) => Given::Other("a date or time"),
+        DeValue::String(text) => RawSettingValue::Text(text.to_string()),
+        DeValue::Integer(number) => RawSettingValue::Whole(whole(number)),
+        DeValue::Float(number) => RawSettingValue::Point(number.as_str().to_owned()),
+        DeValue::Boolean(flag) => RawSettingValue::Flag(*flag),
+        DeValue::Datetime(_) => RawSettingValue::Other("a date or time"),
         DeValue::Array(items) => {
             let texts: Option<Vec<_>> = items.iter().map(text_of).collect();
             texts.map_or(
-                Given::Other("a list of other things than text"),
-                Given::List,
+                RawSettingValue::Other("a list of other things than text"),
+                RawSettingValue::List,
             )
         }
-        DeValue::Table(_) => Given::Other("a table"),
+        DeValue::Table(_) => RawSettingValue::Other("a table"),
     }
 }
 

@@ -7,11 +7,11 @@ use toml::de::{DeTable, DeValue};
 /// TOML. Returns `None` if the setting cannot be put in without changing more.
 pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option<String> {
     let changed = match place(text, section, key)? {
-        Place::Value(span) => {
+        SettingLocation::Value(span) => {
             let (before, after) = (text.get(..span.start)?, text.get(span.end..)?);
             format!("{before}{value}{after}")
         }
-        Place::Section => match header(text, section) {
+        SettingLocation::Section => match header(text, section) {
             Some(at) => {
                 let (before, after) = text.split_at(at);
                 format!("{before}{key} = {value}\n{after}")
@@ -20,7 +20,7 @@ pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option
             // header.
             None => format!("{section}.{key} = {value}\n{text}"),
         },
-        Place::Nowhere => {
+        SettingLocation::Nowhere => {
             let gap = match text {
                 "" => "",
                 text if text.ends_with('\n') => "\n",
@@ -31,30 +31,30 @@ pub fn with_setting(text: &str, section: &str, key: &str, value: &str) -> Option
     };
     // The result is read again: a guess about somebody's text must not be written.
     match place(&changed, section, key)? {
-        Place::Value(span) if changed.get(span.clone()) == Some(value) => Some(changed),
+        SettingLocation::Value(span) if changed.get(span.clone()) == Some(value) => Some(changed),
         _ => None,
     }
 }
 
 /// The location of a setting in a file.
-enum Place {
+enum SettingLocation {
     Value(std::ops::Range<usize>),
     /// The section exists, the setting does not.
     Section,
     Nowhere,
 }
 
-fn place(text: &str, section: &str, key: &str) -> Option<Place> {
+fn place(text: &str, section: &str, key: &str) -> Option<SettingLocation> {
     let whole = DeTable::parse(text).ok()?;
     let Some(found) = whole.get_ref().get(section) else {
-        return Some(Place::Nowhere);
+        return Some(SettingLocation::Nowhere);
     };
     let DeValue::Table(table) = found.get_ref() else {
         return None;
     };
     Some(match table.get(key) {
-        Some(value) => Place::Value(value.span()),
-        None => Place::Section,
+        Some(value) => SettingLocation::Value(value.span()),
+        None => SettingLocation::Section,
     })
 }
 

@@ -10,13 +10,13 @@ use artel_types::Secret;
 
 /// The variables and the current folder of a process, at one moment.
 #[derive(Clone, Default)]
-pub struct Environment {
+pub struct ProcessEnvironment {
     /// Shared, because many components hold this value.
     variables: Arc<BTreeMap<OsString, OsString>>,
     current_dir: Option<PathBuf>,
 }
 
-impl Environment {
+impl ProcessEnvironment {
     /// Takes the snapshot. Only the binary calls this, once; all other code is handed the
     /// value.
     #[expect(
@@ -140,9 +140,9 @@ fn password(address: &str) -> Option<&str> {
 }
 
 /// Shows only the names: values of variables are often secrets.
-impl fmt::Debug for Environment {
+impl fmt::Debug for ProcessEnvironment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment")
+        f.debug_struct("ProcessEnvironment")
             .field("variables", &self.variables.keys().collect::<Vec<_>>())
             .field("current_dir", &self.current_dir)
             .finish()
@@ -167,7 +167,7 @@ mod tests {
             ("ALL_PROXY", "ada:other-word@proxy"),
             ("OPENAI_API_KEY", " sk-with space \t\r\n"),
         ];
-        let found = Environment::of(variables, "/").secrets();
+        let found = ProcessEnvironment::of(variables, "/").secrets();
         let values: Vec<&str> = found.iter().map(Secret::expose).collect();
         let expected = [
             "other-word",
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn debug_text_has_no_values() {
-        let environment = Environment::of([("SOME_KEY", "sk-hidden")], "/work");
+        let environment = ProcessEnvironment::of([("SOME_KEY", "sk-hidden")], "/work");
         let shown = format!("{environment:?}");
         assert!(
             shown.contains("SOME_KEY") && !shown.contains("sk-hidden"),
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_path_counts_only_when_absolute() {
-        let environment = Environment::of([("A", "/a"), ("B", "b"), ("C", "")], "/work");
+        let environment = ProcessEnvironment::of([("A", "/a"), ("B", "b"), ("C", "")], "/work");
         assert_eq!(environment.absolute_path("A"), Some(Path::new("/a")));
         for name in ["B", "C", "D"] {
             assert_eq!(environment.absolute_path(name), None, "{name}");
@@ -200,6 +200,6 @@ mod tests {
 
     #[test]
     fn the_process_has_a_current_folder() {
-        assert!(Environment::from_process().current_dir().is_some());
+        assert!(ProcessEnvironment::from_process().current_dir().is_some());
     }
 }

@@ -3,14 +3,14 @@
 use artel_types::model::is_account;
 
 use crate::problem::is_harmless;
-use crate::url::Url;
+use crate::url::HttpUrl;
 
 /// Longest text of one line, in characters.
 const LONGEST: usize = 1000;
 
 /// The form of text that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum SettingTextForm {
     /// One line that is not blank.
     Line,
     /// URL of a provider.
@@ -25,7 +25,7 @@ pub(crate) enum Form {
     Header,
 }
 
-impl Form {
+impl SettingTextForm {
     /// Checks text and returns it as it is stored: URLs lose slashes at their end.
     pub(crate) fn read(self, text: &str) -> Option<String> {
         let is_right = match self {
@@ -77,12 +77,12 @@ fn is_line(text: &str) -> bool {
 
 fn base_url(text: &str) -> Option<String> {
     let plain = text.trim_end_matches('/');
-    let is_right = text.len() <= LONGEST && Url::read(plain).is_some();
+    let is_right = text.len() <= LONGEST && HttpUrl::read(plain).is_some();
     is_right.then(|| plain.to_owned())
 }
 
 fn has_no_path(url: &str) -> bool {
-    Url::read(url).is_some_and(|url| url.path.is_empty())
+    HttpUrl::read(url).is_some_and(|url| url.path.is_empty())
 }
 
 /// Returns whether a text is the name of a variable. Mixed case is refused: variables are
@@ -106,41 +106,45 @@ fn is_header(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(form: Form, text: &str, expected: Option<&str>) {
+    fn check(form: SettingTextForm, text: &str, expected: Option<&str>) {
         assert_eq!(form.read(text).as_deref(), expected, "{form:?} {text:?}");
     }
 
     #[test]
     fn each_form_takes_its_own() {
         let same = |form, text: &str| check(form, text, Some(text));
-        same(Form::Line, "claude-opus 5");
-        same(Form::Line, "scripts/sales report.yaml");
-        same(Form::Line, &"é".repeat(LONGEST));
-        same(Form::Proxy, "none");
-        same(Form::Proxy, "http://proxy.example:3128");
-        same(Form::Variable, "MY_KEY_2");
-        same(Form::Variable, "my_key");
-        same(Form::Variable, "_");
-        same(Form::Account, "Ada@example.com");
-        same(Form::Header, "a, b=1; c");
-        same(Form::Header, "");
-        check(Form::BaseUrl, "http://h:1/v1/", Some("http://h:1/v1"));
-        check(Form::BaseUrl, "https://h//", Some("https://h"));
-        check(Form::Proxy, "http://h/", Some("http://h"));
+        same(SettingTextForm::Line, "claude-opus 5");
+        same(SettingTextForm::Line, "scripts/sales report.yaml");
+        same(SettingTextForm::Line, &"é".repeat(LONGEST));
+        same(SettingTextForm::Proxy, "none");
+        same(SettingTextForm::Proxy, "http://proxy.example:3128");
+        same(SettingTextForm::Variable, "MY_KEY_2");
+        same(SettingTextForm::Variable, "my_key");
+        same(SettingTextForm::Variable, "_");
+        same(SettingTextForm::Account, "Ada@example.com");
+        same(SettingTextForm::Header, "a, b=1; c");
+        same(SettingTextForm::Header, "");
+        check(
+            SettingTextForm::BaseUrl,
+            "http://h:1/v1/",
+            Some("http://h:1/v1"),
+        );
+        check(SettingTextForm::BaseUrl, "https://h//", Some("https://h"));
+        check(SettingTextForm::Proxy, "http://h/", Some("http://h"));
     }
 
     #[test]
     fn nothing_else_is_taken() {
         let none = |form, text: &str| check(form, text, None);
         for text in ["", " ", "a\nb", "\u{1b}[31m", "a\u{202e}b", "\u{feff}"] {
-            none(Form::Line, text);
+            none(SettingTextForm::Line, text);
         }
-        none(Form::Line, &"é".repeat(LONGEST + 1));
+        none(SettingTextForm::Line, &"é".repeat(LONGEST + 1));
         for text in ["", "/", "h:80", "http://u:p@h", "http://h?key=1", "http://"] {
-            none(Form::BaseUrl, text);
+            none(SettingTextForm::BaseUrl, text);
         }
         for text in ["", "None", "http://h/path", "socks5://h", "http://u@h"] {
-            none(Form::Proxy, text);
+            none(SettingTextForm::Proxy, text);
         }
         for text in [
             "",
@@ -151,21 +155,21 @@ mod tests {
             "A=B",
             "$KEY",
         ] {
-            none(Form::Variable, text);
+            none(SettingTextForm::Variable, text);
         }
         for text in ["", "a b", "a/b", "..\n", &"a".repeat(65)] {
-            none(Form::Account, text);
+            none(SettingTextForm::Account, text);
         }
         for text in ["a\r\nb", "é", "\0", " a", "a "] {
-            none(Form::Header, text);
+            none(SettingTextForm::Header, text);
         }
     }
 
     #[test]
     fn what_may_be_a_key_is_not_repeated() {
-        assert!(Form::Variable.may_hold_key("sk-ant-api03"));
-        assert!(Form::Header.may_hold_key("x"));
-        assert!(Form::BaseUrl.may_hold_key("http://h?key=1"));
-        assert!(!Form::BaseUrl.may_hold_key("htp://h"));
+        assert!(SettingTextForm::Variable.may_hold_key("sk-ant-api03"));
+        assert!(SettingTextForm::Header.may_hold_key("x"));
+        assert!(SettingTextForm::BaseUrl.may_hold_key("http://h?key=1"));
+        assert!(!SettingTextForm::BaseUrl.may_hold_key("htp://h"));
     }
 }

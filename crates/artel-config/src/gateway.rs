@@ -5,37 +5,37 @@ use std::time::Duration;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-const WAIT: Kind = Kind::Span {
+const WAIT: SettingKind = SettingKind::Span {
     least: Duration::from_millis(1),
 };
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "gateway.slots",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 10_000,
         },
         default: Some("10"),
         about: "How many calls one provider answers at once; further ones wait in line.",
     },
-    Field {
+    SettingField {
         key: "gateway.connect_timeout",
         kind: WAIT,
         default: Some("10s"),
         about: "How long to wait for a connection to a provider.",
     },
-    Field {
+    SettingField {
         key: "gateway.idle_timeout",
         kind: WAIT,
         default: Some("120s"),
         about: "How long a provider may be silent in the middle of an answer.",
     },
-    Field {
+    SettingField {
         key: "gateway.max_wait",
         kind: WAIT,
         default: Some("1h"),
@@ -45,7 +45,7 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// Settings of calls to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gateway {
+pub struct GatewaySettings {
     /// Number of calls that one provider answers at once, from 1 to 10,000.
     pub slots: Setting<u64>,
     /// Longest wait for a connection.
@@ -57,8 +57,8 @@ pub struct Gateway {
     pub max_wait: Setting<Duration>,
 }
 
-impl Gateway {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl GatewaySettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             slots: values.whole("gateway.slots")?,
             connect_timeout: values.span("gateway.connect_timeout")?,

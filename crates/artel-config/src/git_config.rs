@@ -4,22 +4,22 @@
 
 /// One assignment. A bare name (`[core] bare`) has no value.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Item {
+pub(crate) struct GitConfigEntry {
     /// `section.key` or `section.subsection.key`, with section and key in lower case.
     pub(crate) key: String,
     pub(crate) value: Option<String>,
 }
 
 /// Returns the assignments in order, up to the first line that git would refuse.
-pub(crate) fn parse(text: &str) -> Vec<Item> {
+pub(crate) fn parse(text: &str) -> Vec<GitConfigEntry> {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-    let mut reader = Reader { rest: &text };
+    let mut reader = GitConfigReader { rest: &text };
     let mut section = String::new();
     let mut items = Vec::new();
     while let Some(line) = reader.line() {
         match line {
-            Line::Section(name) => section = name,
-            Line::Item(mut item) => {
+            GitConfigLine::Section(name) => section = name,
+            GitConfigLine::Item(mut item) => {
                 item.key = format!("{section}.{}", item.key);
                 items.push(item);
             }
@@ -28,16 +28,16 @@ pub(crate) fn parse(text: &str) -> Vec<Item> {
     items
 }
 
-enum Line {
+enum GitConfigLine {
     Section(String),
-    Item(Item),
+    Item(GitConfigEntry),
 }
 
-struct Reader<'t> {
+struct GitConfigReader<'t> {
     rest: &'t str,
 }
 
-impl Reader<'_> {
+impl GitConfigReader<'_> {
     fn next(&mut self) -> Option<char> {
         let letter = self.rest.chars().next()?;
         self.rest = &self.rest[letter.len_utf8()..];
@@ -55,13 +55,13 @@ impl Reader<'_> {
     }
 
     /// Returns the next header or assignment, or `None` at the end and at anything else.
-    fn line(&mut self) -> Option<Line> {
+    fn line(&mut self) -> Option<GitConfigLine> {
         loop {
             self.take_while(char::is_whitespace);
             match self.rest.chars().next()? {
                 '#' | ';' => drop(self.take_while(|letter| letter != '\n')),
-                '[' => return self.section().map(Line::Section),
-                _ => return self.item().map(Line::Item),
+                '[' => return self.section().map(GitConfigLine::Section),
+                _ => return self.item().map(GitConfigLine::Item),
             }
         }
     }
@@ -93,7 +93,7 @@ impl Reader<'_> {
         }
     }
 
-    fn item(&mut self) -> Option<Item> {
+    fn item(&mut self) -> Option<GitConfigEntry> {
         let key = self.take_while(|letter| letter.is_ascii_alphanumeric() || letter == '-');
         if !key.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
             return None;
@@ -101,8 +101,8 @@ impl Reader<'_> {
         let key = key.to_ascii_lowercase();
         self.take_while(|letter| letter == ' ' || letter == '\t');
         match self.next() {
-            None | Some('\n') => Some(Item { key, value: None }),
-            Some('=') => Some(Item {
+            None | Some('\n') => Some(GitConfigEntry { key, value: None }),
+            Some('=') => Some(GitConfigEntry {
                 key,
                 value: Some(self.value()?),
             }),
@@ -239,7 +239,7 @@ mod tests {
         fn a_quoted_value_reads_back(value in "[ -~]{0,30}") {
             let quoted = value.replace('\\', "\\\\").replace('"', "\\\"");
             let items = parse(&format!("[a]\nb = \"{quoted}\"\n"));
-            prop_assert_eq!(items, vec![Item { key: "a.b".to_owned(), value: Some(value) }]);
+            prop_assert_eq!(items, vec![GitConfigEntry { key: "a.b".to_owned(), value: Some(value) }]);
         }
     }
 }

@@ -7,49 +7,49 @@ use std::str::FromStr;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::form::Form;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::form::SettingTextForm;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const PROFILE_FIELDS: &[Field] = &[Field {
+pub(crate) const PROFILE_FIELDS: &[SettingField] = &[SettingField {
     key: "profile",
-    kind: Kind::Choice(&["local", "ci", "production"]),
+    kind: SettingKind::Choice(&["local", "ci", "production"]),
     default: Some("local"),
     about: "Where this runs; ci and production demand the full sandbox.",
 }];
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "policy.commands",
-        kind: Kind::Choice(&["allow", "ask"]),
+        kind: SettingKind::Choice(&["allow", "ask"]),
         default: Some("allow"),
         about: "Whether commands that can be judged run without a question, in the sandbox, \
                 without network and secrets, in the run's own tree.",
     },
-    Field {
+    SettingField {
         key: "policy.contained",
-        kind: Kind::Flag,
+        kind: SettingKind::Flag,
         default: Some("true"),
         about: "Whether a command that would be asked about runs without a question where the full \
                 sandbox holds it: in a copy, without network grants and secrets. Never in profile \
                 production.",
     },
-    Field {
+    SettingField {
         key: "policy.secret_fields",
-        kind: Kind::List(Form::Line),
+        kind: SettingKind::List(SettingTextForm::Line),
         default: Some(""),
         about: "More names of fields whose values are taken out of whatever is stored or shown.",
     },
-    Field {
+    SettingField {
         key: "sandbox.accept",
-        kind: Kind::Choice(&["full", "partial"]),
+        kind: SettingKind::Choice(&["full", "partial"]),
         default: Some("full"),
         about: "The lowest level of the sandbox that you accept on this machine, in profile local.",
     },
-    Field {
+    SettingField {
         key: "sandbox.read",
-        kind: Kind::List(Form::Line),
+        kind: SettingKind::List(SettingTextForm::Line),
         default: Some(""),
         about: "More folders that commands in the sandbox can read, such as a tool chain.",
     },
@@ -57,7 +57,7 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// The kind of machine that Artel runs on. It sets the sandbox level that is demanded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Profile {
+pub enum MachineProfile {
     /// A person's own machine.
     Local,
     /// An automatic build.
@@ -68,25 +68,25 @@ pub enum Profile {
 
 /// Settings of what agents may do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hands {
+pub struct AgentAccessSettings {
     /// Kind of machine that this is.
-    pub profile: Setting<Profile>,
+    pub profile: Setting<MachineProfile>,
     /// Whether judged commands run in the sandbox without a question.
-    pub commands: Setting<Commands>,
+    pub commands: Setting<CommandApprovalChoice>,
     /// Whether the walls of a run may decide about commands that would otherwise be asked
     /// about.
-    pub contained: Setting<Contained>,
+    pub contained: Setting<ContainmentChoice>,
     /// Additional names of fields that hold secrets.
     pub secret_fields: Setting<Vec<String>>,
     /// Lowest sandbox level that the person accepts in profile local.
-    pub accept: Setting<Accept>,
+    pub accept: Setting<SandboxLevelChoice>,
     /// Additional folders that can be read inside the sandbox.
     pub read: Setting<Vec<PathBuf>>,
 }
 
 /// Treatment of commands that can be judged, in the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Commands {
+pub enum CommandApprovalChoice {
     /// The commands run.
     Allow,
     /// The person is asked.
@@ -95,7 +95,7 @@ pub enum Commands {
 
 /// Whether the walls decide about commands that would otherwise be asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Contained {
+pub enum ContainmentChoice {
     /// The walls decide where they stand in full.
     On,
     /// Rules judge every command.
@@ -104,15 +104,15 @@ pub enum Contained {
 
 /// The lowest sandbox level that a person accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accept {
+pub enum SandboxLevelChoice {
     /// Only the full level.
     Full,
     /// The partial level is enough.
     Partial,
 }
 
-impl Hands {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl AgentAccessSettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         let read = values.list("sandbox.read")?;
         let contained = values.flag("policy.contained")?;
         Ok(Self {
@@ -120,9 +120,9 @@ impl Hands {
             commands: values.word("policy.commands")?,
             contained: Setting {
                 value: if contained.value {
-                    Contained::On
+                    ContainmentChoice::On
                 } else {
-                    Contained::Off
+                    ContainmentChoice::Off
                 },
                 origin: contained.origin,
             },
@@ -136,7 +136,7 @@ impl Hands {
     }
 }
 
-impl FromStr for Profile {
+impl FromStr for MachineProfile {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -149,7 +149,7 @@ impl FromStr for Profile {
     }
 }
 
-impl FromStr for Commands {
+impl FromStr for CommandApprovalChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -161,7 +161,7 @@ impl FromStr for Commands {
     }
 }
 
-impl FromStr for Accept {
+impl FromStr for SandboxLevelChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {

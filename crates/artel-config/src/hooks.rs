@@ -8,12 +8,12 @@ use artel_types::{Failure, FailureCode};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::layers::Entry;
+use crate::layers::SettingLayerEntry;
 use crate::nearest::nearest;
 use crate::problem::{self, shown};
-use crate::schema::{Field, dotted};
-use crate::value::{Given, Kind, Value, Wrong, any_of};
-use crate::{Origin, document, form::Form};
+use crate::schema::{SettingField, dotted};
+use crate::value::{RawSettingValue, SettingKind, SettingValue, SettingValueError, any_of};
+use crate::{SettingOrigin, document, form::SettingTextForm};
 
 /// The events that a hook can run for.
 pub const HOOK_EVENTS: [&str; 14] = [
@@ -50,26 +50,44 @@ pub(crate) const EXAMPLE: &str = "\
 ";
 
 /// The keys of one hook. They are checked like settings, but are not settings.
-static FIELDS: [Field; 8] = [
-    field("hooks.<event>.matcher", Kind::Text(Form::Line)),
-    field("hooks.<event>.command", Kind::Text(Form::Line)),
+static FIELDS: [SettingField; 8] = [
+    field(
+        "hooks.<event>.matcher",
+        SettingKind::Text(SettingTextForm::Line),
+    ),
+    field(
+        "hooks.<event>.command",
+        SettingKind::Text(SettingTextForm::Line),
+    ),
     field(
         "hooks.<event>.timeout",
-        Kind::Span {
+        SettingKind::Span {
             least: Duration::from_millis(1),
         },
     ),
     field(
         "hooks.<event>.priority",
-        Kind::Whole {
+        SettingKind::Whole {
             least: 0,
             most: 100,
         },
     ),
-    field("hooks.<event>.on_failure", Kind::Choice(&["warn", "block"])),
-    field("hooks.<event>.network", Kind::List(Form::Line)),
-    field("hooks.<event>.read", Kind::List(Form::Line)),
-    field("hooks.<event>.write", Kind::List(Form::Line)),
+    field(
+        "hooks.<event>.on_failure",
+        SettingKind::Choice(&["warn", "block"]),
+    ),
+    field(
+        "hooks.<event>.network",
+        SettingKind::List(SettingTextForm::Line),
+    ),
+    field(
+        "hooks.<event>.read",
+        SettingKind::List(SettingTextForm::Line),
+    ),
+    field(
+        "hooks.<event>.write",
+        SettingKind::List(SettingTextForm::Line),
+    ),
 ];
 
 /// A hook, as a settings file declares it.
@@ -86,7 +104,7 @@ pub struct HookEntry {
     /// Priority; lower ones run first.
     pub priority: u8,
     /// Effect of a failure of the hook.
-    pub on_failure: OnFailure,
+    pub on_failure: HookFailureChoice,
     /// Hosts that it can reach. Only the user's own file can grant any.
     pub network: Vec<String>,
     /// Additional folders that it can read. Only the user's own file can grant any.
@@ -94,12 +112,12 @@ pub struct HookEntry {
     /// Folders that it can write. Relative ones are in the run's files.
     pub write: Vec<PathBuf>,
     /// Place of its declaration.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// The effect of a hook that fails or cannot be run, on the action that it guards.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum HookFailureChoice {
     /// The person gets a warning, and the action continues.
     #[default]
     Warn,
@@ -108,15 +126,15 @@ pub enum OnFailure {
 }
 
 /// Finds the origin and the source text of places in the file.
-pub(crate) struct Page<'p> {
-    pub(crate) origin: &'p dyn Fn(usize) -> Origin,
+pub(crate) struct HookSectionSource<'p> {
+    pub(crate) origin: &'p dyn Fn(usize) -> SettingOrigin,
     pub(crate) source: &'p dyn Fn(std::ops::Range<usize>) -> String,
 }
 
 /// Reads the section `hooks`. Every problem comes with its place in the text.
 pub(crate) fn read(
     section: &Spanned<DeValue<'_>>,
-    page: &Page<'_>,
+    page: &HookSectionSource<'_>,
 ) -> Vec<(usize, Result<HookEntry, Failure>)> {
     let DeValue::Table(events) = section.get_ref() else {
         return vec![shape("hooks", section, page)];
@@ -149,7 +167,7 @@ fn one(
     event: &'static str,
     at: usize,
     table: &DeTable<'_>,
-    page: &Page<'_>,
+    page: &HookSectionSource<'_>,
 ) -> Vec<(usize, Result<HookEntry, Failure>)> {
     // A table in double brackets has no place of its own, but its first key has one.
     let first = table.keys().map(|key| key.span().start).min();
@@ -160,7 +178,7 @@ fn one(
         command: String::new(),
         timeout: None,
         priority: PRIORITY,
-        on_failure: OnFailure::Warn,
+        on_failure: HookFailureChoice::Warn,
         network: Vec::new(),
         read: Vec::new(),
         write: Vec::new(),
@@ -193,20 +211,20 @@ impl HookEntry {
         &mut self,
         key: &str,
         value: &Spanned<DeValue<'_>>,
-        origin: Origin,
-        page: &Page<'_>,
+        origin: SettingOrigin,
+        page: &HookSectionSource<'_>,
     ) -> Result<(), Failure> {
         let path = ["hooks", self.event, key].map(str::to_owned).to_vec();
         let Some(field) = FIELDS.iter().find(|field| field.name() == key) else {
-            let meant = nearest(key, FIELDS.iter().map(Field::name));
+            let meant = nearest(key, FIELDS.iter().map(SettingField::name));
             let meant = meant.map(|name| format!("hooks.{}.{name}", self.event));
             return Err(problem::unknown(&dotted(&path), &origin, meant.as_deref()));
         };
         let given = document::given(value.get_ref());
-        if key == "matcher" && given == Given::Text(String::new()) {
+        if key == "matcher" && given == RawSettingValue::Text(String::new()) {
             return Ok(());
         }
-        let entry = Entry {
+        let entry = SettingLayerEntry {
             field,
             path,
             given,
@@ -215,30 +233,43 @@ impl HookEntry {
         };
         match field.kind.read(&entry.given) {
             Ok(value) => self.take(key, value, &entry),
-            Err(Wrong::Type) => Err(problem::wrong_type(&entry)),
-            Err(Wrong::Value) => Err(problem::not_allowed(&entry)),
+            Err(SettingValueError::Type) => Err(problem::wrong_type(&entry)),
+            Err(SettingValueError::Value) => Err(problem::not_allowed(&entry)),
         }
     }
 
-    fn take(&mut self, key: &str, value: Value, entry: &Entry) -> Result<(), Failure> {
-        let is_own = matches!(entry.origin, Origin::User(..));
+    fn take(
+        &mut self,
+        key: &str,
+        value: SettingValue,
+        entry: &SettingLayerEntry,
+    ) -> Result<(), Failure> {
+        let is_own = matches!(entry.origin, SettingOrigin::User(..));
         match (key, value) {
-            ("network" | "read", Value::List(list)) if !is_own && !list.is_empty() => {
+            ("network" | "read", SettingValue::List(list)) if !is_own && !list.is_empty() => {
                 return Err(not_here(entry));
             }
-            ("write", Value::List(list)) if !is_own && !list.iter().all(|it| is_inside(it)) => {
+            ("write", SettingValue::List(list))
+                if !is_own && !list.iter().all(|it| is_inside(it)) =>
+            {
                 return Err(not_here(entry));
             }
-            ("matcher", Value::Text(text)) => self.matcher = text,
-            ("command", Value::Text(text)) => self.command = text,
-            ("timeout", Value::Span { length, .. }) => self.timeout = Some(length),
-            ("priority", Value::Whole(number)) => {
+            ("matcher", SettingValue::Text(text)) => self.matcher = text,
+            ("command", SettingValue::Text(text)) => self.command = text,
+            ("timeout", SettingValue::Span { length, .. }) => self.timeout = Some(length),
+            ("priority", SettingValue::Whole(number)) => {
                 self.priority = u8::try_from(number).unwrap_or(PRIORITY);
             }
-            ("on_failure", Value::Word("block")) => self.on_failure = OnFailure::Block,
-            ("network", Value::List(list)) => self.network = list,
-            ("read", Value::List(list)) => self.read = list.into_iter().map(Into::into).collect(),
-            ("write", Value::List(list)) => self.write = list.into_iter().map(Into::into).collect(),
+            ("on_failure", SettingValue::Word("block")) => {
+                self.on_failure = HookFailureChoice::Block
+            }
+            ("network", SettingValue::List(list)) => self.network = list,
+            ("read", SettingValue::List(list)) => {
+                self.read = list.into_iter().map(Into::into).collect()
+            }
+            ("write", SettingValue::List(list)) => {
+                self.write = list.into_iter().map(Into::into).collect()
+            }
             _ => {}
         }
         Ok(())
@@ -258,17 +289,19 @@ impl HookEntry {
         let span = |time: Duration| format!("timeout = \"{}ms\"", time.as_millis());
         parts.extend(self.timeout.map(span));
         parts.push(format!("priority = {}", self.priority));
-        if self.on_failure == OnFailure::Block {
+        if self.on_failure == HookFailureChoice::Block {
             parts.push("on_failure = \"block\"".to_owned());
         }
         let lists = lists.into_iter().filter(|(_, list)| !list.is_empty());
-        parts.extend(lists.map(|(name, list)| format!("{name} = {}", Value::List(list).to_toml())));
+        parts.extend(
+            lists.map(|(name, list)| format!("{name} = {}", SettingValue::List(list).to_toml())),
+        );
         format!("{{ {} }}", parts.join(", "))
     }
 }
 
-const fn field(key: &'static str, kind: Kind) -> Field {
-    Field {
+const fn field(key: &'static str, kind: SettingKind) -> SettingField {
+    SettingField {
         key,
         kind,
         default: None,
@@ -277,7 +310,7 @@ const fn field(key: &'static str, kind: Kind) -> Field {
 }
 
 fn text(text: &str) -> String {
-    Value::Text(text.to_owned()).to_toml()
+    SettingValue::Text(text.to_owned()).to_toml()
 }
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {
@@ -293,7 +326,7 @@ fn is_inside(path: &str) -> bool {
 
 /// Returns the failure for a settings file that came with the work and wants more than the
 /// sandbox gives.
-fn not_here(entry: &Entry) -> Failure {
+fn not_here(entry: &SettingLayerEntry) -> Failure {
     let name = shown(&dotted(&entry.path));
     let what = format!("`{name}` cannot be `{}`", shown(&entry.echo));
     Failure::new(FailureCode::S005, what)
@@ -304,7 +337,7 @@ fn not_here(entry: &Entry) -> Failure {
         .advise("declare the hook in your own settings file, or name folders of the run's files")
 }
 
-fn unknown_event(name: &str, origin: &Origin) -> Failure {
+fn unknown_event(name: &str, origin: &SettingOrigin) -> Failure {
     let meant = nearest(name, HOOK_EVENTS);
     let did = meant.map(|meant| format!("did you mean `hooks.{meant}`?"));
     let what = format!("there are no hooks for `{}`", shown(name));
@@ -316,7 +349,7 @@ fn unknown_event(name: &str, origin: &Origin) -> Failure {
 fn shape(
     name: &str,
     value: &Spanned<DeValue<'_>>,
-    page: &Page<'_>,
+    page: &HookSectionSource<'_>,
 ) -> (usize, Result<HookEntry, Failure>) {
     let at = value.span().start;
     let failure = Failure::new(

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Environment;
+use crate::ProcessEnvironment;
 use crate::file;
 use crate::git_config;
 
@@ -20,7 +20,7 @@ const LONGEST: usize = 254;
 ///
 /// A repository's own configuration never counts: its author could choose the name under
 /// which approvals are recorded.
-pub fn person(environment: &Environment) -> String {
+pub fn person(environment: &ProcessEnvironment) -> String {
     let uid = rustix::process::getuid().as_raw();
     global_email(environment).unwrap_or_else(|| {
         let accounts = read(Path::new("/etc/passwd")).unwrap_or_default();
@@ -28,8 +28,8 @@ pub fn person(environment: &Environment) -> String {
     })
 }
 
-fn global_email(environment: &Environment) -> Option<String> {
-    let mut search = Search {
+fn global_email(environment: &ProcessEnvironment) -> Option<String> {
+    let mut search = GitEmailSearch {
         home: environment.absolute_path("HOME"),
         files_left: MOST_FILES,
         email: None,
@@ -43,7 +43,7 @@ fn global_email(environment: &Environment) -> Option<String> {
 /// Returns git's global files, the one that wins last. If `GIT_CONFIG_GLOBAL` is set, it
 /// replaces all of them; a relative one is ignored, because it could lead into a
 /// repository.
-fn global_files(environment: &Environment) -> Vec<PathBuf> {
+fn global_files(environment: &ProcessEnvironment) -> Vec<PathBuf> {
     if environment.get("GIT_CONFIG_GLOBAL").is_some() {
         let only = environment.absolute_path("GIT_CONFIG_GLOBAL");
         return only.map(Path::to_owned).into_iter().collect();
@@ -62,13 +62,13 @@ fn global_files(environment: &Environment) -> Vec<PathBuf> {
     .collect()
 }
 
-struct Search<'e> {
+struct GitEmailSearch<'e> {
     home: Option<&'e Path>,
     files_left: usize,
     email: Option<String>,
 }
 
-impl Search<'_> {
+impl GitEmailSearch<'_> {
     /// Reads one file and, in place, the files that it includes. `includeIf` depends on the
     /// repository and is ignored.
     fn read(&mut self, path: &Path, depth: usize) {

@@ -18,7 +18,7 @@ fn email(files: &[(&str, &str)], extra: &[(&str, &str)]) -> Option<String> {
     let at_home = |text: &str| text.replace('~', &home.path().display().to_string());
     let variables = extra.iter().map(|(name, text)| (*name, at_home(text)));
     let variables = variables.chain([("HOME", at_home("~"))]);
-    global_email(&Environment::of(variables, home.path()))
+    global_email(&ProcessEnvironment::of(variables, home.path()))
 }
 
 const ADA: &str = "[user]\n\temail = ada@example.org\n";
@@ -152,6 +152,6 @@ fn accounts_are_found_by_number() {
 
 #[test]
 fn everybody_has_a_name() {
-    let nobody = Environment::of([("GIT_CONFIG_GLOBAL", "")], "/");
+    let nobody = ProcessEnvironment::of([("GIT_CONFIG_GLOBAL", "")], "/");
     assert!(!person(&nobody).is_empty());
 }

@@ -6,37 +6,37 @@ use std::time::Duration;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "journal.durability",
-        kind: Kind::Choice(&["full", "normal"]),
+        kind: SettingKind::Choice(&["full", "normal"]),
         default: Some("full"),
         about: "Whether records are safe from power loss at once (full) or a moment later (normal).",
     },
-    Field {
+    SettingField {
         key: "journal.backup_every",
-        kind: Kind::Span {
+        kind: SettingKind::Span {
             least: Duration::ZERO,
         },
         default: Some("24h"),
         about: "How long after the last backup of the journal the next one is taken.",
     },
-    Field {
+    SettingField {
         key: "journal.backups_kept",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 1000,
         },
         default: Some("10"),
         about: "How many backups of the journal are kept; older ones are removed.",
     },
-    Field {
+    SettingField {
         key: "journal.busy_after",
-        kind: Kind::Span {
+        kind: SettingKind::Span {
             least: Duration::ZERO,
         },
         default: Some("30s"),
@@ -46,9 +46,9 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// Settings of the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Journal {
+pub struct JournalSettings {
     /// Durability that a record needs before it counts as written.
-    pub durability: Setting<Durability>,
+    pub durability: Setting<DurabilityChoice>,
     /// Time after the last backup at which the next one is taken.
     pub backup_every: Setting<Duration>,
     /// Number of backups to keep, from 1 to 1000.
@@ -59,15 +59,15 @@ pub struct Journal {
 
 /// The point at which a record counts as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durability {
+pub enum DurabilityChoice {
     /// It is on disk, whatever happens next.
     Full,
     /// The operating system has it: it survives a crash of Artel, but not a loss of power.
     Normal,
 }
 
-impl Journal {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl JournalSettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             durability: values.word("journal.durability")?,
             backup_every: values.span("journal.backup_every")?,
@@ -77,7 +77,7 @@ impl Journal {
     }
 }
 
-impl FromStr for Durability {
+impl FromStr for DurabilityChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {

@@ -6,38 +6,38 @@ use artel_types::Failure;
 
 use crate::hooks::HookEntry;
 use crate::nearest::{nearest_key, nearest_variable};
-use crate::schema::{Field, fields, own_sections, sections};
-use crate::value::Given;
-use crate::{Environment, Origin, document, file, names, problem, schema};
+use crate::schema::{SettingField, fields, own_sections, sections};
+use crate::value::RawSettingValue;
+use crate::{ProcessEnvironment, SettingOrigin, document, file, names, problem, schema};
 
 /// Variables of Artel that are not settings.
 const OTHER_VARIABLES: [&str; 3] = ["ARTEL_WORKSHOP", "ARTEL_MODEL", "ARTEL_ACCOUNT"];
 
 /// One setting, as one layer gives it.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    pub(crate) field: &'static Field,
+pub(crate) struct SettingLayerEntry {
+    pub(crate) field: &'static SettingField,
     /// Parts of its name, with the user's own names in the places where the schema has
     /// brackets.
     pub(crate) path: Vec<String>,
-    pub(crate) given: Given,
+    pub(crate) given: RawSettingValue,
     /// The part of the value that a message may repeat, safe to print.
     pub(crate) echo: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
 /// Everything that the layers give, in the order in which they were added.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) entries: Vec<Result<Entry, Failure>>,
+pub(crate) struct SettingLayers {
+    pub(crate) entries: Vec<Result<SettingLayerEntry, Failure>>,
     pub(crate) hooks: Vec<HookEntry>,
     pub(crate) files: Vec<PathBuf>,
     pub(crate) unknown_variables: Vec<String>,
 }
 
-impl Found {
+impl SettingLayers {
     /// Adds a settings file. A missing file adds nothing.
-    pub(crate) fn add_file(&mut self, path: &Path, origin: fn(PathBuf, usize) -> Origin) {
+    pub(crate) fn add_file(&mut self, path: &Path, origin: fn(PathBuf, usize) -> SettingOrigin) {
         let text = match file::read_text(path) {
             Ok(Some(text)) => text,
             Ok(None) => return,
@@ -51,13 +51,13 @@ impl Found {
 
     /// Adds the variables `ARTEL_…`. An empty one counts as not set, so that a shell line can
     /// remove a variable for one command.
-    pub(crate) fn add_variables(&mut self, environment: &Environment) {
+    pub(crate) fn add_variables(&mut self, environment: &ProcessEnvironment) {
         for (name, text) in environment.beginning_with("ARTEL_") {
             if text.is_empty() || OTHER_VARIABLES.contains(&name.as_str()) {
                 continue;
             }
-            let origin = Origin::Env(name.clone());
-            let is_it = |field: &&Field| field.variable().as_ref() == Some(&name);
+            let origin = SettingOrigin::Env(name.clone());
+            let is_it = |field: &&SettingField| field.variable().as_ref() == Some(&name);
             match fields().find(is_it) {
                 Some(field) => match text.to_str() {
                     Some(text) => {
@@ -89,23 +89,29 @@ impl Found {
             let path = parts(key);
             let Some(field) = schema::find(&path) else {
                 let meant = nearest_key(&path);
-                let unknown = problem::unknown(key, &Origin::Flag, meant.as_deref());
+                let unknown = problem::unknown(key, &SettingOrigin::Flag, meant.as_deref());
                 self.entries.push(Err(unknown));
                 continue;
             };
             let mut prefixes = (1..=path.len()).map(|end| &path[..end]);
-            match prefixes.try_for_each(|prefix| names::check(prefix, &Origin::Flag)) {
-                Ok(()) => self.add_bare(field, path, text, Origin::Flag),
+            match prefixes.try_for_each(|prefix| names::check(prefix, &SettingOrigin::Flag)) {
+                Ok(()) => self.add_bare(field, path, text, SettingOrigin::Flag),
                 Err(failure) => self.entries.push(Err(failure)),
             }
         }
     }
 
-    fn add_bare(&mut self, field: &'static Field, path: Vec<String>, text: &str, origin: Origin) {
-        self.entries.push(Ok(Entry {
+    fn add_bare(
+        &mut self,
+        field: &'static SettingField,
+        path: Vec<String>,
+        text: &str,
+        origin: SettingOrigin,
+    ) {
+        self.entries.push(Ok(SettingLayerEntry {
             field,
             path,
-            given: Given::Bare(text.to_owned()),
+            given: RawSettingValue::Bare(text.to_owned()),
             echo: problem::shown(&field.kind.echo(text)),
             origin,
         }));

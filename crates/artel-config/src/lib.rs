@@ -39,21 +39,27 @@ mod url;
 mod value;
 mod values;
 
-pub use clean::Clean;
+pub use clean::CleanSettings;
 pub use clock::system_clock;
 pub use edit::with_setting;
-pub use environment::Environment;
-pub use gateway::Gateway;
-pub use hands::{Accept, Commands, Contained, Hands, Profile};
-pub use hooks::{HOOK_EVENTS, HookEntry, OnFailure};
+pub use environment::ProcessEnvironment;
+pub use gateway::GatewaySettings;
+pub use hands::{
+    AgentAccessSettings, CommandApprovalChoice, ContainmentChoice, MachineProfile,
+    SandboxLevelChoice,
+};
+pub use hooks::{HOOK_EVENTS, HookEntry, HookFailureChoice};
 pub use identity::person;
-pub use journal::{Durability, Journal};
-pub use origin::{Origin, Setting};
-pub use output::{Color, Output};
-pub use places::Places;
-pub use runs::{ContextStrategy, Runs, Shown, SizeLimit, ToolCalls, Viewer};
-pub use server::Server;
-pub use settings::{Row, Settings};
+pub use journal::{DurabilityChoice, JournalSettings};
+pub use origin::{Setting, SettingOrigin};
+pub use output::{OutputColorChoice, OutputSettings};
+pub use places::UserFolders;
+pub use runs::{
+    ContextStrategyChoice, RunSettings, SkillSizeChoice, ToolCallFormChoice, ViewerRole,
+    VisibilityLevel,
+};
+pub use server::ServerSettings;
+pub use settings::{SettingSummary, Settings};
 pub use template::template;
 
 #[cfg(test)]

@@ -6,60 +6,60 @@ use std::time::Duration;
 use artel_types::Failure;
 use artel_types::model::ModelAliasSettings;
 
-use crate::form::Form;
-use crate::schema::{Field, dotted};
-use crate::value::Kind;
-use crate::values::{Below, Values};
+use crate::form::SettingTextForm;
+use crate::schema::{SettingField, dotted};
+use crate::value::SettingKind;
+use crate::values::{SettingSection, SettingValueTable};
 use crate::{Setting, problem};
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "models.<alias>.provider",
-        kind: Kind::Provider,
+        kind: SettingKind::Provider,
         default: None,
         about: "Who answers.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.model",
-        kind: Kind::Text(Form::Line),
+        kind: SettingKind::Text(SettingTextForm::Line),
         default: None,
         about: "The model, in the provider's word; for a rehearsal, the script.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.base_url",
-        kind: Kind::Text(Form::BaseUrl),
+        kind: SettingKind::Text(SettingTextForm::BaseUrl),
         default: None,
         about: "Where the provider is, if not at its usual place.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.api_key_env",
-        kind: Kind::Text(Form::Variable),
+        kind: SettingKind::Text(SettingTextForm::Variable),
         default: None,
         about: "The variable that holds the key, if not the usual one.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.account",
-        kind: Kind::Text(Form::Account),
+        kind: SettingKind::Text(SettingTextForm::Account),
         default: None,
         about: "The stored account whose key is used, rather than one from the environment.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.proxy",
-        kind: Kind::Text(Form::Proxy),
+        kind: SettingKind::Text(SettingTextForm::Proxy),
         default: None,
         about: "A proxy for this model alone; none keeps the environment's from being used.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.timeout",
-        kind: Kind::Span {
+        kind: SettingKind::Span {
             least: Duration::from_millis(1),
         },
         default: None,
         about: "How long the provider may be silent in the middle of an answer.",
     },
-    Field {
+    SettingField {
         key: "models.<alias>.headers.<header>",
-        kind: Kind::Text(Form::Header),
+        kind: SettingKind::Text(SettingTextForm::Header),
         default: None,
         about: "A header that is sent with every call.",
     },
@@ -85,7 +85,7 @@ pub(crate) const EXAMPLE: &str = "\
 
 /// Returns the model entries. Each needs a provider and a model, from any layer.
 pub(crate) fn entries(
-    values: &Values,
+    values: &SettingValueTable,
 ) -> Result<BTreeMap<String, Setting<ModelAliasSettings>>, Vec<Failure>> {
     let mut entries = BTreeMap::new();
     let mut problems = Vec::new();
@@ -101,7 +101,10 @@ pub(crate) fn entries(
     Err(problems)
 }
 
-fn entry(alias: &str, settings: &Below<'_>) -> Result<Setting<ModelAliasSettings>, Failure> {
+fn entry(
+    alias: &str,
+    settings: &SettingSection<'_>,
+) -> Result<Setting<ModelAliasSettings>, Failure> {
     let provider = settings.word("provider").and_then(|word| word.parse().ok());
     let (Some(provider), Some(model)) = (provider, settings.text("model")) else {
         let missing = match (provider, settings.text("model")) {

@@ -3,7 +3,7 @@
 use artel_types::model::Provider;
 use artel_types::{Failure, FailureCode};
 
-use crate::Origin;
+use crate::SettingOrigin;
 use crate::nearest::nearest;
 use crate::problem::{is_harmless, shown, with_providers};
 use crate::schema;
@@ -23,7 +23,7 @@ const OURS: [&str; 7] = [
 ];
 
 /// Checks the last part of a name, if the user chooses that part.
-pub(crate) fn check(path: &[String], origin: &Origin) -> Result<(), Failure> {
+pub(crate) fn check(path: &[String], origin: &SettingOrigin) -> Result<(), Failure> {
     let (Some(sort), Some(name)) = (schema::own_part(path), path.last()) else {
         return Ok(());
     };
@@ -35,7 +35,7 @@ pub(crate) fn check(path: &[String], origin: &Origin) -> Result<(), Failure> {
     }
 }
 
-fn alias(name: &str, origin: &Origin) -> Result<(), Failure> {
+fn alias(name: &str, origin: &SettingOrigin) -> Result<(), Failure> {
     let refused = |advice: &str| {
         Err(Failure::new(
             FailureCode::S005,
@@ -55,7 +55,7 @@ fn alias(name: &str, origin: &Origin) -> Result<(), Failure> {
     Ok(())
 }
 
-fn model(name: &str, origin: &Origin) -> Result<(), Failure> {
+fn model(name: &str, origin: &SettingOrigin) -> Result<(), Failure> {
     let is_plain = |letter: char| !letter.is_whitespace() && !"\"\\".contains(letter);
     let is_short = !name.is_empty() && name.len() <= LONGEST_MODEL;
     if is_short && is_harmless(name) && name.chars().all(is_plain) {
@@ -69,7 +69,7 @@ fn model(name: &str, origin: &Origin) -> Result<(), Failure> {
     .advise("write the name as the provider has it, such as `[prices.\"qwen3-coder\"]`"))
 }
 
-fn provider(name: &str, origin: &Origin) -> Result<(), Failure> {
+fn provider(name: &str, origin: &SettingOrigin) -> Result<(), Failure> {
     if name.parse::<Provider>().is_ok() {
         return Ok(());
     }
@@ -81,7 +81,7 @@ fn provider(name: &str, origin: &Origin) -> Result<(), Failure> {
     Err(with_providers(failure.because(origin.place()), meant))
 }
 
-fn header(name: &str, origin: &Origin) -> Result<(), Failure> {
+fn header(name: &str, origin: &SettingOrigin) -> Result<(), Failure> {
     let lower = name.to_ascii_lowercase();
     let refused = |why: &str, advice: &str| {
         Err(Failure::new(
@@ -135,7 +135,7 @@ mod tests {
 
     fn accepted(path: &[&str]) -> bool {
         let path: Vec<_> = path.iter().map(|part| (*part).to_owned()).collect();
-        check(&path, &Origin::Flag).is_ok()
+        check(&path, &SettingOrigin::Flag).is_ok()
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! "Did you mean": finds the known name that a misspelt one most likely stands for.
 
-use crate::schema::{Field, dotted, fields, is_own, sections};
+use crate::schema::{SettingField, dotted, fields, is_own, sections};
 
 /// Longest name that is compared, in bytes. A longer one is not a typing mistake, and
 /// comparing it would only cost time.
@@ -34,7 +34,9 @@ pub(crate) fn nearest_key(path: &[String]) -> Option<String> {
     };
     let section = || nearest(&whole, sections()).map(str::to_owned);
     let name = || {
-        let names = fields().map(Field::name).filter(|name| !is_own(name));
+        let names = fields()
+            .map(SettingField::name)
+            .filter(|name| !is_own(name));
         let name = nearest(only, names)?;
         let field = fields().find(|field| field.name() == name)?;
         Some(field.key.to_owned())
@@ -44,7 +46,7 @@ pub(crate) fn nearest_key(path: &[String]) -> Option<String> {
 
 /// Returns the setting whose variable was most likely meant.
 pub(crate) fn nearest_variable(name: &str) -> Option<String> {
-    let variables: Vec<_> = fields().filter_map(Field::variable).collect();
+    let variables: Vec<_> = fields().filter_map(SettingField::variable).collect();
     nearest(name, variables.iter().map(String::as_str)).map(str::to_owned)
 }
 
@@ -62,7 +64,7 @@ fn distance(wanted: &str, known: &str) -> Option<usize> {
 /// Returns the distance of a setting from a misspelt one. The user's own parts are left out
 /// on both sides: they are correct, and a long one would make everything next to it look
 /// close. For the same reason only the last parts are compared if all others are the same.
-fn distance_to(field: &Field, path: &[String], whole: &str) -> Option<usize> {
+fn distance_to(field: &SettingField, path: &[String], whole: &str) -> Option<usize> {
     let is_fixed = !field.parts().any(is_own);
     if field.parts().count() != path.len() {
         return is_fixed.then(|| distance(whole, field.key)).flatten();
@@ -86,7 +88,7 @@ fn is_beginning(wanted: &str, known: &str) -> bool {
 }
 
 /// Returns the name of a setting with the user's own parts in it.
-fn as_named(field: &Field, path: &[String]) -> String {
+fn as_named(field: &SettingField, path: &[String]) -> String {
     let own = |(at, part): (usize, &str)| match path.get(at) {
         Some(own) if is_own(part) => own.clone(),
         _ => part.to_owned(),

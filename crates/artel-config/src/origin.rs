@@ -7,7 +7,7 @@ use crate::problem::{shown, shown_path};
 
 /// The layer that a value came from, and its place there. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// The default: nobody set the value.
     Default,
     /// The user's own settings file, at this line.
@@ -26,10 +26,10 @@ pub struct Setting<T> {
     /// The value in force.
     pub value: T,
     /// The layer and place that set it.
-    pub origin: Origin,
+    pub origin: SettingOrigin,
 }
 
-impl Origin {
+impl SettingOrigin {
     /// Returns the line, if the origin is a file.
     pub(crate) fn line(&self) -> Option<usize> {
         match self {
@@ -52,7 +52,7 @@ impl Origin {
 }
 
 /// Writes the short form for tables: `workshop /home/ada/Artel/artel.toml:3`.
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),

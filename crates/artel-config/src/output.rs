@@ -5,27 +5,27 @@ use std::str::FromStr;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const FIELDS: &[Field] = &[Field {
+pub(crate) const FIELDS: &[SettingField] = &[SettingField {
     key: "output.color",
-    kind: Kind::Choice(&["auto", "always", "never"]),
+    kind: SettingKind::Choice(&["auto", "always", "never"]),
     default: Some("auto"),
     about: "Whether text is coloured; auto colours only what goes to a terminal.",
 }];
 
 /// Settings of how output looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
+pub struct OutputSettings {
     /// Whether text is coloured.
-    pub color: Setting<Color>,
+    pub color: Setting<OutputColorChoice>,
 }
 
 /// The cases in which text is coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Color {
+pub enum OutputColorChoice {
     /// Only on a terminal that wants it.
     Auto,
     /// Everywhere.
@@ -34,15 +34,15 @@ pub enum Color {
     Never,
 }
 
-impl Output {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl OutputSettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             color: values.word("output.color")?,
         })
     }
 }
 
-impl FromStr for Color {
+impl FromStr for OutputColorChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use artel_types::{Failure, FailureCode};
 
-use crate::Environment;
+use crate::ProcessEnvironment;
 
 /// Artel's folders outside of workshops. Finding them does not make them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Places {
+pub struct UserFolders {
     home: PathBuf,
     config: PathBuf,
     data: PathBuf,
@@ -16,9 +16,9 @@ pub struct Places {
     state: PathBuf,
 }
 
-impl Places {
+impl UserFolders {
     /// Finds the folders. Fails only without a usable `HOME`.
-    pub fn find(environment: &Environment) -> Result<Self, Failure> {
+    pub fn find(environment: &ProcessEnvironment) -> Result<Self, Failure> {
         let home = environment
             .absolute_path("HOME")
             .ok_or_else(|| no_home(environment))?;
@@ -71,7 +71,7 @@ impl Places {
     }
 }
 
-fn no_home(environment: &Environment) -> Failure {
+fn no_home(environment: &ProcessEnvironment) -> Failure {
     let why = match environment.get("HOME") {
         None => "`HOME` is not set",
         Some(text) if text.is_empty() => "`HOME` is empty",
@@ -86,8 +86,8 @@ fn no_home(environment: &Environment) -> Failure {
 mod tests {
     use super::*;
 
-    fn places(variables: &[(&str, &str)]) -> Result<Places, Failure> {
-        Places::find(&Environment::of(variables.iter().copied(), "/work"))
+    fn places(variables: &[(&str, &str)]) -> Result<UserFolders, Failure> {
+        UserFolders::find(&ProcessEnvironment::of(variables.iter().copied(), "/work"))
     }
 
     #[test]

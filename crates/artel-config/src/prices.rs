@@ -4,56 +4,56 @@ use std::collections::BTreeMap;
 
 use artel_types::model::{ModelSpec, ThinkingStyle};
 
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::{Below, Values};
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::{SettingSection, SettingValueTable};
 
 /// Number of tokens. No model takes more than the maximum.
-const TOKENS: Kind = Kind::Whole {
+const TOKENS: SettingKind = SettingKind::Whole {
     least: 1,
     most: 1_000_000_000,
 };
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "prices.<model>.input",
-        kind: Kind::Usd,
+        kind: SettingKind::Usd,
         default: None,
         about: "US dollars for a million tokens read.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.output",
-        kind: Kind::Usd,
+        kind: SettingKind::Usd,
         default: None,
         about: "US dollars for a million tokens written.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.cache_read",
-        kind: Kind::Usd,
+        kind: SettingKind::Usd,
         default: None,
         about: "US dollars for a million tokens read from the cache.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.cache_write",
-        kind: Kind::Usd,
+        kind: SettingKind::Usd,
         default: None,
         about: "US dollars for a million tokens written to the cache.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.context",
         kind: TOKENS,
         default: None,
         about: "How many tokens a conversation may have.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.max_output",
         kind: TOKENS,
         default: None,
         about: "How many tokens an answer may have.",
     },
-    Field {
+    SettingField {
         key: "prices.<model>.thinking",
-        kind: Kind::Choice(&["effort", "budget", "none"]),
+        kind: SettingKind::Choice(&["effort", "budget", "none"]),
         default: None,
         about: "How the model is told how hard to think: a word, a number of tokens, or not at all.",
     },
@@ -73,14 +73,14 @@ pub(crate) const EXAMPLE: &str = "\
 ";
 
 /// Returns the person's settings for models.
-pub(crate) fn cards(values: &Values) -> BTreeMap<String, ModelSpec> {
+pub(crate) fn cards(values: &SettingValueTable) -> BTreeMap<String, ModelSpec> {
     let named = values.named(&["prices"]).into_iter();
     named
         .map(|(model, settings)| (model, card(&settings)))
         .collect()
 }
 
-fn card(settings: &Below<'_>) -> ModelSpec {
+fn card(settings: &SettingSection<'_>) -> ModelSpec {
     ModelSpec {
         context: settings.whole("context"),
         max_output: settings.whole("max_output"),

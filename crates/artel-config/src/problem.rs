@@ -6,11 +6,11 @@ use std::path::Path;
 use artel_types::model::Provider;
 use artel_types::{Failure, FailureCode};
 
-use crate::Origin;
-use crate::layers::Entry;
+use crate::SettingOrigin;
+use crate::layers::SettingLayerEntry;
 use crate::nearest::nearest;
 use crate::schema::{self, dotted};
-use crate::value::{Kind, any_of};
+use crate::value::{SettingKind, any_of};
 
 /// Largest part of a value that a message repeats, in characters.
 const LONGEST_ECHO: usize = 200;
@@ -39,7 +39,7 @@ pub(crate) fn not_toml(path: &Path, (line, column): (usize, usize), message: &st
 }
 
 /// There is no setting of that name.
-pub(crate) fn unknown(name: &str, origin: &Origin, meant: Option<&str>) -> Failure {
+pub(crate) fn unknown(name: &str, origin: &SettingOrigin, meant: Option<&str>) -> Failure {
     let advice = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
         None => "`artel config show` lists all settings".to_owned(),
@@ -53,7 +53,7 @@ pub(crate) fn unknown(name: &str, origin: &Origin, meant: Option<&str>) -> Failu
 }
 
 /// A variable names a setting in a section where the user chooses the names.
-pub(crate) fn no_variable(name: &str, origin: &Origin) -> Failure {
+pub(crate) fn no_variable(name: &str, origin: &SettingOrigin) -> Failure {
     Failure::new(
         FailureCode::S003,
         format!("unknown setting `{}`", shown(name)),
@@ -66,7 +66,7 @@ pub(crate) fn no_variable(name: &str, origin: &Origin) -> Failure {
 }
 
 /// A whole section was given as a single value.
-pub(crate) fn not_a_section(path: &[String], origin: &Origin) -> Failure {
+pub(crate) fn not_a_section(path: &[String], origin: &SettingOrigin) -> Failure {
     let name = shown(&dotted(path));
     Failure::new(
         FailureCode::S004,
@@ -80,22 +80,22 @@ pub(crate) fn not_a_section(path: &[String], origin: &Origin) -> Failure {
 }
 
 /// A section that the user named is empty.
-pub(crate) fn empty_section(name: &str, origin: &Origin) -> Failure {
+pub(crate) fn empty_section(name: &str, origin: &SettingOrigin) -> Failure {
     Failure::new(FailureCode::S005, format!("`{}` is empty", shown(name)))
         .because(origin.place())
         .advise("write settings below the line, or take it away")
 }
 
 /// Some of the settings that belong together are missing.
-pub(crate) fn incomplete(name: &str, missing: &str, origin: &Origin) -> Failure {
+pub(crate) fn incomplete(name: &str, missing: &str, origin: &SettingOrigin) -> Failure {
     Failure::new(FailureCode::S005, format!("`{name}` has no {missing}"))
         .because(origin.place())
         .advise(format!("write {missing} below `[{name}]`"))
 }
 
 /// The value has another type than the setting.
-pub(crate) fn wrong_type(entry: &Entry) -> Failure {
-    let Entry {
+pub(crate) fn wrong_type(entry: &SettingLayerEntry) -> Failure {
+    let SettingLayerEntry {
         field,
         path,
         given,
@@ -114,11 +114,11 @@ pub(crate) fn wrong_type(entry: &Entry) -> Failure {
 }
 
 /// The value has the right type, but is not allowed.
-pub(crate) fn not_allowed(entry: &Entry) -> Failure {
+pub(crate) fn not_allowed(entry: &SettingLayerEntry) -> Failure {
     let kind = entry.field.kind;
     let text = entry.given.text().unwrap_or_default();
     let meant = nearest(text, kind.words());
-    if kind == Kind::Provider {
+    if kind == SettingKind::Provider {
         let what = format!("there is no provider `{}`", shown(text));
         let failure = Failure::new(FailureCode::M001, what).because(entry.origin.place());
         return with_providers(failure, meant);
@@ -131,7 +131,7 @@ pub(crate) fn not_allowed(entry: &Entry) -> Failure {
 }
 
 /// A variable holds bytes that are not text.
-pub(crate) fn not_text(name: &str, kind: Kind, origin: &Origin) -> Failure {
+pub(crate) fn not_text(name: &str, kind: SettingKind, origin: &SettingOrigin) -> Failure {
     Failure::new(
         FailureCode::S005,
         format!("`{name}` cannot be set to bytes that are not UTF-8"),

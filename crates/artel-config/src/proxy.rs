@@ -2,20 +2,20 @@
 
 use std::net::IpAddr;
 
-use crate::Environment;
-use crate::url::{Scheme, Url, is_loopback};
+use crate::ProcessEnvironment;
+use crate::url::{HttpUrl, HttpUrlScheme, is_loopback};
 
-impl Environment {
+impl ProcessEnvironment {
     /// Returns the proxy for a URL: `HTTPS_PROXY` or `HTTP_PROXY` by its scheme, else
     /// `ALL_PROXY`, unless `NO_PROXY` covers its host. All of them may also be written in lower
     /// case, which wins. This machine is never behind a proxy.
     ///
     /// The result may contain a password and must not be shown.
     pub fn proxy_for(&self, url: &str) -> Option<String> {
-        let url = Url::read(url)?;
+        let url = HttpUrl::read(url)?;
         let own = match url.scheme {
-            Scheme::Http => "http_proxy",
-            Scheme::Https => "https_proxy",
+            HttpUrlScheme::Http => "http_proxy",
+            HttpUrlScheme::Https => "https_proxy",
         };
         let proxy = self.either(own).or_else(|| self.either("all_proxy"))?;
         if is_loopback(url.host) || self.is_exempt(&url) {
@@ -29,7 +29,7 @@ impl Environment {
         })
     }
 
-    fn is_exempt(&self, url: &Url<'_>) -> bool {
+    fn is_exempt(&self, url: &HttpUrl<'_>) -> bool {
         let list = self.either("no_proxy").unwrap_or_default();
         let entries = list.split([',', ' ']).filter(|entry| !entry.is_empty());
         entries.into_iter().any(|entry| covers(entry, url))
@@ -49,7 +49,7 @@ impl Environment {
 /// Returns whether an entry of `NO_PROXY` covers a host. An entry is `*`, a host, a domain
 /// with everything below it, an address, or a network such as `10.0.0.0/8`; a host, domain
 /// or address may have a port.
-fn covers(entry: &str, url: &Url<'_>) -> bool {
+fn covers(entry: &str, url: &HttpUrl<'_>) -> bool {
     if entry == "*" {
         return true;
     }
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn proxy_for(variables: &[(&str, &str)], url: &str) -> Option<String> {
-        Environment::of(variables.iter().copied(), "/").proxy_for(url)
+        ProcessEnvironment::of(variables.iter().copied(), "/").proxy_for(url)
     }
 
     #[test]

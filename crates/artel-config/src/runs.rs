@@ -5,49 +5,49 @@ use std::str::FromStr;
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::form::Form;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::form::SettingTextForm;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "agents.tool_calls",
-        kind: Kind::Choice(&["native", "text"]),
+        kind: SettingKind::Choice(&["native", "text"]),
         default: Some("native"),
         about: "How models call tools; text is for those that have no form of their own for it.",
     },
-    Field {
+    SettingField {
         key: "agents.max_turns",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 100,
         },
         default: Some("15"),
         about: "How many turns a run has, where its skill does not say.",
     },
-    Field {
+    SettingField {
         key: "agents.max_retries",
-        kind: Kind::Whole { least: 0, most: 10 },
+        kind: SettingKind::Whole { least: 0, most: 10 },
         default: Some("3"),
         about: "How often one call may fail with the same arguments before it is refused.",
     },
-    Field {
+    SettingField {
         key: "skills.size_limit",
-        kind: Kind::Choice(&["warn", "enforce"]),
+        kind: SettingKind::Choice(&["warn", "enforce"]),
         default: Some("warn"),
         about: "What a SKILL.md of more than 500 lines means: a warning, or that it is not loaded.",
     },
-    Field {
+    SettingField {
         key: "portal.share",
-        kind: Kind::List(Form::Line),
+        kind: SettingKind::List(SettingTextForm::Line),
         default: Some(""),
         about: "More ignored folders that runs can see and change for themselves, as they can \
                 node_modules, .venv, target, vendor and .gradle.",
     },
-    Field {
+    SettingField {
         key: "portal.most_files",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 100,
             most: 10_000_000,
         },
@@ -55,27 +55,27 @@ pub(crate) const FIELDS: &[Field] = &[
         about: "How many files a run's own tree may hold. Beyond that, the folders with most new \
                 files are left out.",
     },
-    Field {
+    SettingField {
         key: "portal.largest_file",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 1_000_000,
         },
         default: Some("100"),
         about: "How many MiB a file may have that a run makes or changes; larger ones are left out.",
     },
-    Field {
+    SettingField {
         key: "context.max_tokens",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1_000,
             most: 10_000_000,
         },
         default: Some("50000"),
         about: "How many tokens of notes and reports the architect may be given; four fifths are used.",
     },
-    Field {
+    SettingField {
         key: "context.strategy",
-        kind: Kind::Choice(&[
+        kind: SettingKind::Choice(&[
             "smallest-first",
             "drop-largest",
             "drop-oldest",
@@ -84,42 +84,42 @@ pub(crate) const FIELDS: &[Field] = &[
         default: Some("smallest-first"),
         about: "What is left out where they do not fit.",
     },
-    Field {
+    SettingField {
         key: "context.file_tokens",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 0,
             most: 10_000_000,
         },
         default: Some("0"),
         about: "The most of one file that is loaded; 0 for no limit.",
     },
-    Field {
+    SettingField {
         key: "visibility.role",
-        kind: Kind::Choice(&["user", "developer", "admin"]),
+        kind: SettingKind::Choice(&["user", "developer", "admin"]),
         default: Some("user"),
         about: "Whose view of runs is shown: a user's summary, or everything.",
     },
-    Field {
+    SettingField {
         key: "visibility.user",
-        kind: Kind::Choice(&["summary", "full"]),
+        kind: SettingKind::Choice(&["summary", "full"]),
         default: Some("summary"),
         about: "What users may see of runs: what came of each step, or everything.",
     },
-    Field {
+    SettingField {
         key: "visibility.developer",
-        kind: Kind::Choice(&["summary", "full"]),
+        kind: SettingKind::Choice(&["summary", "full"]),
         default: Some("full"),
         about: "What developers may see of runs.",
     },
-    Field {
+    SettingField {
         key: "visibility.admin",
-        kind: Kind::Choice(&["summary", "full"]),
+        kind: SettingKind::Choice(&["summary", "full"]),
         default: Some("full"),
         about: "What admins may see of runs; in full, also what is kept for audit.",
     },
-    Field {
+    SettingField {
         key: "visibility.hidden_tools",
-        kind: Kind::List(Form::Line),
+        kind: SettingKind::List(SettingTextForm::Line),
         default: Some(""),
         about: "Tools, or sorts of tools such as `git_*`, of which is shown only that they ran.",
     },
@@ -127,15 +127,15 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// Settings of runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Runs {
+pub struct RunSettings {
     /// The way in which models call tools.
-    pub tool_calls: Setting<ToolCalls>,
+    pub tool_calls: Setting<ToolCallFormChoice>,
     /// Number of turns of a run, unless its skill sets one.
     pub max_turns: Setting<u64>,
     /// Number of times that one call may fail.
     pub max_retries: Setting<u64>,
     /// Consequence of a skill that is too long.
-    pub size_limit: Setting<SizeLimit>,
+    pub size_limit: Setting<SkillSizeChoice>,
     /// Additional folders that runs share.
     pub share: Setting<Vec<String>>,
     /// Largest number of files in a run's tree.
@@ -145,24 +145,24 @@ pub struct Runs {
     /// Largest context for the architect, in tokens.
     pub context_tokens: Setting<u64>,
     /// Parts that are left out if the context does not fit.
-    pub context_strategy: Setting<ContextStrategy>,
+    pub context_strategy: Setting<ContextStrategyChoice>,
     /// Largest part of one file that is loaded, in tokens; 0 for no limit.
     pub context_file_tokens: Setting<u64>,
     /// Role whose view of runs is shown.
-    pub role: Setting<Viewer>,
+    pub role: Setting<ViewerRole>,
     /// The part of runs that users may see.
-    pub user_sees: Setting<Shown>,
+    pub user_sees: Setting<VisibilityLevel>,
     /// The part of runs that developers may see.
-    pub developer_sees: Setting<Shown>,
+    pub developer_sees: Setting<VisibilityLevel>,
     /// The part of runs that admins may see.
-    pub admin_sees: Setting<Shown>,
+    pub admin_sees: Setting<VisibilityLevel>,
     /// Tools whose input and output are shown to nobody.
     pub hidden_tools: Setting<Vec<String>>,
 }
 
 /// The ways in which models can call tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolCalls {
+pub enum ToolCallFormChoice {
     /// In the provider's own format.
     Native,
     /// As text.
@@ -171,7 +171,7 @@ pub enum ToolCalls {
 
 /// The consequence of a SKILL.md with more than 500 lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SizeLimit {
+pub enum SkillSizeChoice {
     /// A warning.
     Warn,
     /// The skill is not loaded.
@@ -180,16 +180,16 @@ pub enum SizeLimit {
 
 /// The choice of what to leave out of a context that does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ContextStrategy(&'static str);
+pub struct ContextStrategyChoice(&'static str);
 
-impl ContextStrategy {
+impl ContextStrategyChoice {
     /// Returns the strategy as a word.
     pub fn as_str(self) -> &'static str {
         self.0
     }
 }
 
-impl FromStr for ContextStrategy {
+impl FromStr for ContextStrategyChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -206,7 +206,7 @@ impl FromStr for ContextStrategy {
 /// The role whose view of runs is shown. Each role sees and may do what those before it
 /// may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Viewer {
+pub enum ViewerRole {
     /// Sees the results.
     User,
     /// Sees everything.
@@ -215,7 +215,7 @@ pub enum Viewer {
     Admin,
 }
 
-impl Viewer {
+impl ViewerRole {
     /// Returns the word that settings and tokens use.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -228,14 +228,14 @@ impl Viewer {
 
 /// The part of runs that a role may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown {
+pub enum VisibilityLevel {
     /// The result of each step.
     Summary,
     /// Everything.
     Full,
 }
 
-impl Shown {
+impl VisibilityLevel {
     /// Returns the word that settings use.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -245,17 +245,17 @@ impl Shown {
     }
 }
 
-impl Runs {
+impl RunSettings {
     /// Returns the part that a role may see, with the origin of that setting.
-    pub fn sees(&self, role: Viewer) -> &Setting<Shown> {
+    pub fn sees(&self, role: ViewerRole) -> &Setting<VisibilityLevel> {
         match role {
-            Viewer::User => &self.user_sees,
-            Viewer::Developer => &self.developer_sees,
-            Viewer::Admin => &self.admin_sees,
+            ViewerRole::User => &self.user_sees,
+            ViewerRole::Developer => &self.developer_sees,
+            ViewerRole::Admin => &self.admin_sees,
         }
     }
 
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             tool_calls: values.word("agents.tool_calls")?,
             max_turns: values.whole("agents.max_turns")?,
@@ -276,7 +276,7 @@ impl Runs {
     }
 }
 
-impl FromStr for ToolCalls {
+impl FromStr for ToolCallFormChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -288,7 +288,7 @@ impl FromStr for ToolCalls {
     }
 }
 
-impl FromStr for SizeLimit {
+impl FromStr for SkillSizeChoice {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -300,7 +300,7 @@ impl FromStr for SizeLimit {
     }
 }
 
-impl FromStr for Viewer {
+impl FromStr for ViewerRole {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -313,7 +313,7 @@ impl FromStr for Viewer {
     }
 }
 
-impl FromStr for Shown {
+impl FromStr for VisibilityLevel {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {

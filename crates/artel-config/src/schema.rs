@@ -4,16 +4,16 @@
 //! A part of a key in angle brackets, as in `models.<alias>.provider`, is a name that the
 //! user chooses; `names.rs` says which names are allowed.
 
-use crate::value::Kind;
+use crate::value::SettingKind;
 use crate::{budget, clean, gateway, hands, hooks, journal, models, output, prices, runs, server};
 
 /// One setting.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub(crate) struct SettingField {
     /// Dotted name.
     pub(crate) key: &'static str,
     /// Kind of value that it accepts.
-    pub(crate) kind: Kind,
+    pub(crate) kind: SettingKind,
     /// Value if nobody sets it, written as for a flag, or `None` if it has no default.
     pub(crate) default: Option<&'static str>,
     /// Its effect, in one sentence.
@@ -22,42 +22,42 @@ pub(crate) struct Field {
 
 /// A group of settings that belong together.
 #[derive(Debug)]
-pub(crate) struct Area {
-    pub(crate) fields: &'static [Field],
+pub(crate) struct SettingArea {
+    pub(crate) fields: &'static [SettingField],
     /// Example for the template, for settings without a default.
     pub(crate) example: &'static str,
 }
 
 /// All areas, in the order of the documentation.
-pub(crate) const AREAS: [Area; 12] = [
-    Area::with_example(hands::PROFILE_FIELDS, ""),
-    Area::with_example(models::FIELDS, models::EXAMPLE),
-    Area::with_example(prices::FIELDS, prices::EXAMPLE),
-    Area::with_example(budget::FIELDS, budget::EXAMPLE),
-    Area::with_example(gateway::FIELDS, ""),
-    Area::with_example(journal::FIELDS, ""),
-    Area::with_example(output::FIELDS, ""),
-    Area::with_example(clean::FIELDS, ""),
-    Area::with_example(hands::FIELDS, ""),
-    Area::with_example(runs::FIELDS, ""),
-    Area::with_example(server::FIELDS, ""),
-    Area::with_example(&[], hooks::EXAMPLE),
+pub(crate) const AREAS: [SettingArea; 12] = [
+    SettingArea::with_example(hands::PROFILE_FIELDS, ""),
+    SettingArea::with_example(models::FIELDS, models::EXAMPLE),
+    SettingArea::with_example(prices::FIELDS, prices::EXAMPLE),
+    SettingArea::with_example(budget::FIELDS, budget::EXAMPLE),
+    SettingArea::with_example(gateway::FIELDS, ""),
+    SettingArea::with_example(journal::FIELDS, ""),
+    SettingArea::with_example(output::FIELDS, ""),
+    SettingArea::with_example(clean::FIELDS, ""),
+    SettingArea::with_example(hands::FIELDS, ""),
+    SettingArea::with_example(runs::FIELDS, ""),
+    SettingArea::with_example(server::FIELDS, ""),
+    SettingArea::with_example(&[], hooks::EXAMPLE),
 ];
 
-impl Area {
-    const fn with_example(fields: &'static [Field], example: &'static str) -> Self {
+impl SettingArea {
+    const fn with_example(fields: &'static [SettingField], example: &'static str) -> Self {
         Self { fields, example }
     }
 }
 
 /// Returns all settings, area by area.
-pub(crate) fn fields() -> impl Iterator<Item = &'static Field> {
+pub(crate) fn fields() -> impl Iterator<Item = &'static SettingField> {
     AREAS.iter().flat_map(|area| area.fields)
 }
 
 /// Returns the names of the sections in order, up to where the user's own names begin.
 pub(crate) fn sections() -> Vec<&'static str> {
-    let mut sections: Vec<_> = fields().map(Field::fixed_section).collect();
+    let mut sections: Vec<_> = fields().map(SettingField::fixed_section).collect();
     sections.dedup();
     sections
 }
@@ -65,14 +65,14 @@ pub(crate) fn sections() -> Vec<&'static str> {
 /// Returns the sections in which the user chooses names.
 pub(crate) fn own_sections() -> Vec<&'static str> {
     let own = fields().filter(|field| field.parts().any(is_own));
-    let mut sections: Vec<_> = own.map(Field::fixed_section).collect();
+    let mut sections: Vec<_> = own.map(SettingField::fixed_section).collect();
     sections.dedup();
     sections
 }
 
 /// Finds a setting by the parts of its name: a dot inside a quoted TOML key does not
 /// separate.
-pub(crate) fn find<Part: AsRef<str>>(path: &[Part]) -> Option<&'static Field> {
+pub(crate) fn find<Part: AsRef<str>>(path: &[Part]) -> Option<&'static SettingField> {
     beginning(path).find(|field| field.parts().count() == path.len())
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn is_own(part: &str) -> bool {
 }
 
 /// Returns the settings whose names begin with this path.
-fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static Field> {
+fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static SettingField> {
     fields().filter(move |field| {
         let mut parts = field.parts();
         path.iter().all(|part| {
@@ -131,7 +131,7 @@ fn beginning<Part: AsRef<str>>(path: &[Part]) -> impl Iterator<Item = &'static F
     })
 }
 
-impl Field {
+impl SettingField {
     pub(crate) fn parts(&self) -> std::str::Split<'static, char> {
         self.key.split('.')
     }
@@ -165,13 +165,13 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::value::Given;
+    use crate::value::RawSettingValue;
 
     #[test]
     fn keys_and_variables_are_unique() {
         let keys: BTreeSet<_> = fields().map(|field| field.key).collect();
         assert_eq!(keys.len(), fields().count());
-        let named = || fields().filter_map(Field::variable);
+        let named = || fields().filter_map(SettingField::variable);
         let variables: BTreeSet<_> = named().collect();
         assert_eq!(variables.len(), named().count());
     }
@@ -180,7 +180,7 @@ mod tests {
     fn every_default_is_allowed_and_every_row_says_what_it_does() {
         for field in fields() {
             if let Some(default) = field.default {
-                let read = field.kind.read(&Given::Bare(default.to_owned()));
+                let read = field.kind.read(&RawSettingValue::Bare(default.to_owned()));
                 assert!(read.is_ok(), "{field:?}");
             }
             assert!(

@@ -3,36 +3,36 @@
 use artel_types::Failure;
 
 use crate::Setting;
-use crate::form::Form;
-use crate::schema::Field;
-use crate::value::Kind;
-use crate::values::Values;
+use crate::form::SettingTextForm;
+use crate::schema::SettingField;
+use crate::value::SettingKind;
+use crate::values::SettingValueTable;
 
-pub(crate) const FIELDS: &[Field] = &[
-    Field {
+pub(crate) const FIELDS: &[SettingField] = &[
+    SettingField {
         key: "server.listen",
-        kind: Kind::Text(Form::Line),
+        kind: SettingKind::Text(SettingTextForm::Line),
         default: Some("127.0.0.1:7717"),
         about: "Where the daemon listens. Beyond loopback it does so only with `--public`.",
     },
-    Field {
+    SettingField {
         key: "server.hosts",
-        kind: Kind::List(Form::Line),
+        kind: SettingKind::List(SettingTextForm::Line),
         default: Some(""),
         about: "More names by which the server may be called, such as that of a proxy before it.",
     },
-    Field {
+    SettingField {
         key: "server.event_streams",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 100_000,
         },
         default: Some("1000"),
         about: "How many readers may follow live events at once.",
     },
-    Field {
+    SettingField {
         key: "server.acts_per_second",
-        kind: Kind::Whole {
+        kind: SettingKind::Whole {
             least: 1,
             most: 1_000_000,
         },
@@ -40,15 +40,15 @@ pub(crate) const FIELDS: &[Field] = &[
         about: "How many requests a second of one token or login may change something; reading \
                 is not counted.",
     },
-    Field {
+    SettingField {
         key: "server.works_at_once",
-        kind: Kind::Whole { least: 1, most: 64 },
+        kind: SettingKind::Whole { least: 1, most: 64 },
         default: Some("4"),
         about: "How many pieces of work the daemon plans or carries out side by side.",
     },
-    Field {
+    SettingField {
         key: "telemetry.otlp",
-        kind: Kind::List(Form::BaseUrl),
+        kind: SettingKind::List(SettingTextForm::BaseUrl),
         default: Some(""),
         about: "Where traces go: the address of an OpenTelemetry collector, such as \
                 http://127.0.0.1:4318.",
@@ -57,7 +57,7 @@ pub(crate) const FIELDS: &[Field] = &[
 
 /// Settings of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerSettings {
     /// Address that it listens on.
     pub listen: Setting<String>,
     /// Additional host names by which it may be called.
@@ -72,8 +72,8 @@ pub struct Server {
     pub otlp: Setting<Vec<String>>,
 }
 
-impl Server {
-    pub(crate) fn from_values(values: &Values) -> Result<Self, Failure> {
+impl ServerSettings {
+    pub(crate) fn from_values(values: &SettingValueTable) -> Result<Self, Failure> {
         Ok(Self {
             listen: values.text("server.listen")?,
             hosts: values.list("server.hosts")?,

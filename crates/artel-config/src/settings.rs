@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use artel_types::model::{ModelAliasSettings, ModelSpec};
 use artel_types::{ConfiguredSpendLimits, Failure};
 
-use crate::layers::{Entry, Found};
+use crate::layers::{SettingLayerEntry, SettingLayers};
 use crate::schema::{dotted, fields};
-use crate::values::{Held, Values};
+use crate::values::{SettingFieldValue, SettingValueTable};
 use crate::{
-    Clean, Environment, Gateway, Hands, HookEntry, Journal, Origin, Output, Places, Runs, Server,
-    Setting, budget, models, prices,
+    AgentAccessSettings, CleanSettings, GatewaySettings, HookEntry, JournalSettings,
+    OutputSettings, ProcessEnvironment, RunSettings, ServerSettings, Setting, SettingOrigin,
+    UserFolders, budget, models, prices,
 };
 
 /// All settings, typed, with their origins.
@@ -24,19 +25,19 @@ pub struct Settings {
     /// Limits on spending.
     pub budget: ConfiguredSpendLimits,
     /// Settings of calls to models.
-    pub gateway: Gateway,
+    pub gateway: GatewaySettings,
     /// Settings of the journal.
-    pub journal: Journal,
+    pub journal: JournalSettings,
     /// Settings of output.
-    pub output: Output,
+    pub output: OutputSettings,
     /// Settings of what `artel clean` may remove, and when.
-    pub clean: Clean,
+    pub clean: CleanSettings,
     /// Settings of what agents may do.
-    pub hands: Hands,
+    pub hands: AgentAccessSettings,
     /// Settings of runs.
-    pub runs: Runs,
+    pub runs: RunSettings,
     /// Settings of the daemon.
-    pub server: Server,
+    pub server: ServerSettings,
     /// Commands that runs go through, the user's first. Each layer adds its own.
     pub hooks: Vec<HookEntry>,
     /// Variables that begin with `ARTEL_` but mean nothing to this build.
@@ -45,12 +46,12 @@ pub struct Settings {
     pub warnings: Vec<String>,
     /// The settings files that were read, lowest layer first.
     pub files: Vec<PathBuf>,
-    values: Values,
+    values: SettingValueTable,
 }
 
 /// One setting for people, as `artel config show` prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct SettingSummary {
     /// Dotted name. Parts with special characters are quoted, as in TOML.
     pub key: String,
     /// The value in force, as TOML.
@@ -68,30 +69,30 @@ impl Settings {
     ///
     /// `workshop` is the folder of the workshop in use, if its settings count.
     pub fn load(
-        environment: &Environment,
-        places: &Places,
+        environment: &ProcessEnvironment,
+        places: &UserFolders,
         workshop: Option<&Path>,
         flags: &[(String, String)],
     ) -> Result<Self, Vec<Failure>> {
-        let mut found = Found::default();
-        found.add_file(&places.user_file(), Origin::User);
+        let mut found = SettingLayers::default();
+        found.add_file(&places.user_file(), SettingOrigin::User);
         if let Some(workshop) = workshop {
-            found.add_file(&workshop.join("artel.toml"), Origin::Workshop);
+            found.add_file(&workshop.join("artel.toml"), SettingOrigin::Workshop);
         }
         found.add_variables(environment);
         found.add_flags(flags);
         Self::from_found(found)
     }
 
-    fn from_found(found: Found) -> Result<Self, Vec<Failure>> {
-        let Found {
+    fn from_found(found: SettingLayers) -> Result<Self, Vec<Failure>> {
+        let SettingLayers {
             entries,
             hooks,
             files,
             unknown_variables,
         } = found;
-        let mut values = Values::defaults();
-        let put = |entry: Result<Entry, Failure>| values.put(entry?);
+        let mut values = SettingValueTable::defaults();
+        let put = |entry: Result<SettingLayerEntry, Failure>| values.put(entry?);
         let problems: Vec<_> = entries
             .into_iter()
             .map(put)
@@ -104,7 +105,7 @@ impl Settings {
     }
 
     fn typed(
-        values: Values,
+        values: SettingValueTable,
         hooks: Vec<HookEntry>,
         files: Vec<PathBuf>,
         unknown_variables: Vec<String>,
@@ -115,13 +116,13 @@ impl Settings {
             models,
             prices: prices::cards(&values),
             budget,
-            gateway: Gateway::from_values(&values).map_err(one)?,
-            journal: Journal::from_values(&values).map_err(one)?,
-            output: Output::from_values(&values).map_err(one)?,
-            clean: Clean::from_values(&values).map_err(one)?,
-            hands: Hands::from_values(&values).map_err(one)?,
-            runs: Runs::from_values(&values).map_err(one)?,
-            server: Server::from_values(&values).map_err(one)?,
+            gateway: GatewaySettings::from_values(&values).map_err(one)?,
+            journal: JournalSettings::from_values(&values).map_err(one)?,
+            output: OutputSettings::from_values(&values).map_err(one)?,
+            clean: CleanSettings::from_values(&values).map_err(one)?,
+            hands: AgentAccessSettings::from_values(&values).map_err(one)?,
+            runs: RunSettings::from_values(&values).map_err(one)?,
+            server: ServerSettings::from_values(&values).map_err(one)?,
             hooks,
             unknown_variables,
             warnings: budget::warnings(&values),
@@ -131,16 +132,19 @@ impl Settings {
     }
 
     /// Returns every setting that has a value, in the order of the documentation.
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<SettingSummary> {
         let mut all: Vec<_> = self.values.all().collect();
         all.sort_by_cached_key(|(path, held)| place(path, held));
-        let row = |(path, Held { field, setting }): (&[String], &Held)| Row {
-            key: dotted(path),
-            value: setting.value.to_toml(),
-            origin: setting.origin.to_string(),
-            about: field.about,
-        };
-        let hook = |hook: &HookEntry| Row {
+        let row =
+            |(path, SettingFieldValue { field, setting }): (&[String], &SettingFieldValue)| {
+                SettingSummary {
+                    key: dotted(path),
+                    value: setting.value.to_toml(),
+                    origin: setting.origin.to_string(),
+                    about: field.about,
+                }
+            };
+        let hook = |hook: &HookEntry| SettingSummary {
             key: format!("hooks.{}", hook.event),
             value: hook.to_toml(),
             origin: hook.origin.to_string(),
@@ -154,7 +158,7 @@ impl Settings {
     /// of a duration, do not count: the hash changes if and only if the configuration does.
     pub fn checksum(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        for (path, Held { setting, .. }) in self.values.all() {
+        for (path, SettingFieldValue { setting, .. }) in self.values.all() {
             let line = format!("{}={}\n", dotted(path), setting.value.canonical());
             hasher.update(line.as_bytes());
         }
@@ -183,7 +187,7 @@ fn both<A, B>(
 
 /// Returns a sort key for the order of the documentation: settings below one of the user's
 /// names stay together, in the order of the schema.
-fn place(path: &[String], held: &Held) -> (usize, String, usize, Vec<String>) {
+fn place(path: &[String], held: &SettingFieldValue) -> (usize, String, usize, Vec<String>) {
     let index = |is_it: &dyn Fn(&str) -> bool| {
         let found = fields().position(|field| is_it(field.key));
         found.unwrap_or(usize::MAX)

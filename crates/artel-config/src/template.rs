@@ -1,8 +1,8 @@
 //! The text of a fresh `artel.toml`, generated from the schema so that it cannot become
 //! outdated.
 
-use crate::schema::{AREAS, Area, Field};
-use crate::value::Given;
+use crate::schema::{AREAS, SettingArea, SettingField};
+use crate::value::RawSettingValue;
 
 const HEAD: &str = "\
 # Settings of Artel. Every line is commented out and shows the default, or an example where there is
@@ -17,7 +17,7 @@ pub fn template() -> String {
     std::iter::once(HEAD.to_owned()).chain(areas).collect()
 }
 
-fn area(area: &Area) -> String {
+fn area(area: &SettingArea) -> String {
     let mut text = String::new();
     let mut section = "";
     for field in area.fields {
@@ -42,7 +42,7 @@ fn area(area: &Area) -> String {
     text
 }
 
-fn default(field: &Field) -> Option<String> {
-    let given = Given::Bare(field.default?.to_owned());
+fn default(field: &SettingField) -> Option<String> {
+    let given = RawSettingValue::Bare(field.default?.to_owned());
     field.kind.read(&given).ok().map(|value| value.to_toml())
 }

@@ -8,8 +8,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 /// A URL split into its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Url<'t> {
-    pub(crate) scheme: Scheme,
+pub(crate) struct HttpUrl<'t> {
+    pub(crate) scheme: HttpUrlScheme,
     /// Host, without the brackets of an IPv6 address.
     pub(crate) host: &'t str,
     pub(crate) port: Option<u16>,
@@ -18,12 +18,12 @@ pub(crate) struct Url<'t> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scheme {
+pub(crate) enum HttpUrlScheme {
     Http,
     Https,
 }
 
-impl<'t> Url<'t> {
+impl<'t> HttpUrl<'t> {
     /// Parses an `http://` or `https://` URL. A user, a query and a fragment are refused,
     /// because keys hide in all three.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
@@ -49,8 +49,8 @@ impl<'t> Url<'t> {
     /// Returns the port, or the scheme's usual one if none is given.
     pub(crate) fn port_or_usual(&self) -> u16 {
         self.port.unwrap_or(match self.scheme {
-            Scheme::Http => 80,
-            Scheme::Https => 443,
+            HttpUrlScheme::Http => 80,
+            HttpUrlScheme::Https => 443,
         })
     }
 }
@@ -63,11 +63,11 @@ pub(crate) fn is_loopback(host: &str) -> bool {
             .is_ok_and(|address| address.is_loopback())
 }
 
-fn scheme(text: &str) -> Option<(Scheme, &str)> {
+fn scheme(text: &str) -> Option<(HttpUrlScheme, &str)> {
     let (name, rest) = text.split_once("://")?;
     match name.to_ascii_lowercase().as_str() {
-        "http" => Some((Scheme::Http, rest)),
-        "https" => Some((Scheme::Https, rest)),
+        "http" => Some((HttpUrlScheme::Http, rest)),
+        "https" => Some((HttpUrlScheme::Https, rest)),
         _ => None,
     }
 }
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<(&str, u16, &str)>) {
-        let found = Url::read(text);
+        let found = HttpUrl::read(text);
         let found = found.map(|url| (url.host, url.port_or_usual(), url.path));
         assert_eq!(found, expected, "{text}");
     }
@@ -178,8 +178,8 @@ mod tests {
     proptest! {
         #[test]
         fn anything_is_answered(text in ".{0,60}") {
-            let _ = Url::read(&text);
-            let _ = Url::read(&format!("http://{text}"));
+            let _ = HttpUrl::read(&text);
+            let _ = HttpUrl::read(&format!("http://{text}"));
         }
     }
 }

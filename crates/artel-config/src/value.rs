@@ -6,11 +6,11 @@ use artel_types::model::Provider;
 use artel_types::parse_span;
 
 use crate::decimal::{micro_dollars, to_dollars};
-use crate::form::Form;
+use crate::form::SettingTextForm;
 
 /// The kind of value that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SettingKind {
     /// One of these words.
     Choice(&'static [&'static str]),
     /// The name of a provider.
@@ -24,17 +24,17 @@ pub(crate) enum Kind {
     /// US dollars, or the word `never`.
     UsdOrNever,
     /// Text of a certain form.
-    Text(Form),
+    Text(SettingTextForm),
     /// True or false.
     Flag,
     /// A list of texts of a certain form. On a command line and in a variable, a colon
     /// separates them.
-    List(Form),
+    List(SettingTextForm),
 }
 
 /// A value as a layer gives it, before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Given {
+pub(crate) enum RawSettingValue {
     /// Quoted text from a file.
     Text(String),
     /// A whole number from a file. One that is too long to hold becomes the largest or smallest
@@ -54,7 +54,7 @@ pub(crate) enum Given {
 
 /// The reason that a value is not valid for its setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wrong {
+pub(crate) enum SettingValueError {
     /// It has the wrong type.
     Type,
     /// It has the right type, but the value is not allowed.
@@ -63,7 +63,7 @@ pub(crate) enum Wrong {
 
 /// A checked value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum SettingValue {
     Word(&'static str),
     Span { text: String, length: Duration },
     Whole(u64),
@@ -73,53 +73,72 @@ pub(crate) enum Value {
     List(Vec<String>),
 }
 
-impl Kind {
+impl SettingKind {
     /// Checks a value that a layer gives.
-    pub(crate) fn read(self, given: &Given) -> Result<Value, Wrong> {
+    pub(crate) fn read(self, given: &RawSettingValue) -> Result<SettingValue, SettingValueError> {
         match (self, given) {
-            (Self::Choice(words), Given::Text(text) | Given::Bare(text)) => {
+            (Self::Choice(words), RawSettingValue::Text(text) | RawSettingValue::Bare(text)) => {
                 let word = words.iter().find(|word| *word == text);
-                word.map(|word| Value::Word(word)).ok_or(Wrong::Value)
+                word.map(|word| SettingValue::Word(word))
+                    .ok_or(SettingValueError::Value)
             }
-            (Self::Provider, Given::Text(text) | Given::Bare(text)) => {
-                let provider: Provider = text.parse().map_err(|_| Wrong::Value)?;
-                Ok(Value::Word(provider.as_str()))
+            (Self::Provider, RawSettingValue::Text(text) | RawSettingValue::Bare(text)) => {
+                let provider: Provider = text.parse().map_err(|_| SettingValueError::Value)?;
+                Ok(SettingValue::Word(provider.as_str()))
             }
-            (Self::Span { least }, Given::Text(text) | Given::Bare(text)) => span(text, least),
-            (Self::Whole { least, most }, Given::Whole(number)) => whole(*number, least, most),
-            (Self::Whole { least, most }, Given::Bare(text)) => {
-                let number = text.parse().map_err(|_| Wrong::Type)?;
+            (Self::Span { least }, RawSettingValue::Text(text) | RawSettingValue::Bare(text)) => {
+                span(text, least)
+            }
+            (Self::Whole { least, most }, RawSettingValue::Whole(number)) => {
+                whole(*number, least, most)
+            }
+            (Self::Whole { least, most }, RawSettingValue::Bare(text)) => {
+                let number = text.parse().map_err(|_| SettingValueError::Type)?;
                 whole(number, least, most)
             }
-            (Self::UsdOrNever, Given::Text(text) | Given::Bare(text)) if text == "never" => {
-                Ok(Value::Word("never"))
+            (Self::UsdOrNever, RawSettingValue::Text(text) | RawSettingValue::Bare(text))
+                if text == "never" =>
+            {
+                Ok(SettingValue::Word("never"))
             }
-            (Self::Usd | Self::UsdOrNever, Given::Whole(number)) => usd(&number.to_string()),
-            (Self::Usd | Self::UsdOrNever, Given::Point(text)) => usd(text),
-            (Self::Usd | Self::UsdOrNever, Given::Bare(text)) => {
+            (Self::Usd | Self::UsdOrNever, RawSettingValue::Whole(number)) => {
+                usd(&number.to_string())
+            }
+            (Self::Usd | Self::UsdOrNever, RawSettingValue::Point(text)) => usd(text),
+            (Self::Usd | Self::UsdOrNever, RawSettingValue::Bare(text)) => {
                 let is_number = text.parse::<f64>().is_ok();
-                usd(text).map_err(|wrong| if is_number { wrong } else { Wrong::Type })
+                usd(text).map_err(|wrong| {
+                    if is_number {
+                        wrong
+                    } else {
+                        SettingValueError::Type
+                    }
+                })
             }
-            (Self::Text(form), Given::Text(text) | Given::Bare(text)) => {
-                form.read(text).map(Value::Text).ok_or(Wrong::Value)
+            (Self::Text(form), RawSettingValue::Text(text) | RawSettingValue::Bare(text)) => form
+                .read(text)
+                .map(SettingValue::Text)
+                .ok_or(SettingValueError::Value),
+            (Self::Flag, RawSettingValue::Flag(flag)) => Ok(SettingValue::Flag(*flag)),
+            (Self::Flag, RawSettingValue::Bare(text)) => text
+                .parse()
+                .map(SettingValue::Flag)
+                .map_err(|_| SettingValueError::Value),
+            (Self::List(form), RawSettingValue::List(texts)) => {
+                list(form, texts.iter().map(String::as_str))
             }
-            (Self::Flag, Given::Flag(flag)) => Ok(Value::Flag(*flag)),
-            (Self::Flag, Given::Bare(text)) => {
-                text.parse().map(Value::Flag).map_err(|_| Wrong::Value)
-            }
-            (Self::List(form), Given::List(texts)) => list(form, texts.iter().map(String::as_str)),
-            (Self::List(form), Given::Bare(text)) => {
+            (Self::List(form), RawSettingValue::Bare(text)) => {
                 list(form, text.split(':').filter(|text| !text.is_empty()))
             }
             (
                 _,
-                Given::Text(_)
-                | Given::Whole(_)
-                | Given::Point(_)
-                | Given::Flag(_)
-                | Given::List(_)
-                | Given::Other(_),
-            ) => Err(Wrong::Type),
+                RawSettingValue::Text(_)
+                | RawSettingValue::Whole(_)
+                | RawSettingValue::Point(_)
+                | RawSettingValue::Flag(_)
+                | RawSettingValue::List(_)
+                | RawSettingValue::Other(_),
+            ) => Err(SettingValueError::Type),
         }
     }
 
@@ -175,43 +194,48 @@ pub(crate) fn any_of<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
     words.join(" or ")
 }
 
-fn span(text: &str, least: Duration) -> Result<Value, Wrong> {
-    let length = parse_span(text).map_err(|_| Wrong::Value)?;
+fn span(text: &str, least: Duration) -> Result<SettingValue, SettingValueError> {
+    let length = parse_span(text).map_err(|_| SettingValueError::Value)?;
     if length < least {
-        return Err(Wrong::Value);
+        return Err(SettingValueError::Value);
     }
-    Ok(Value::Span {
+    Ok(SettingValue::Span {
         text: text.to_owned(),
         length,
     })
 }
 
-fn whole(number: i128, least: u64, most: u64) -> Result<Value, Wrong> {
-    let number = u64::try_from(number).map_err(|_| Wrong::Value)?;
+fn whole(number: i128, least: u64, most: u64) -> Result<SettingValue, SettingValueError> {
+    let number = u64::try_from(number).map_err(|_| SettingValueError::Value)?;
     let is_allowed = (least..=most).contains(&number);
     is_allowed
-        .then_some(Value::Whole(number))
-        .ok_or(Wrong::Value)
+        .then_some(SettingValue::Whole(number))
+        .ok_or(SettingValueError::Value)
 }
 
-fn usd(text: &str) -> Result<Value, Wrong> {
-    let micros = micro_dollars(text).ok_or(Wrong::Value)?;
-    Ok(Value::Usd {
+fn usd(text: &str) -> Result<SettingValue, SettingValueError> {
+    let micros = micro_dollars(text).ok_or(SettingValueError::Value)?;
+    Ok(SettingValue::Usd {
         text: text.to_owned(),
         micros,
     })
 }
 
-fn list<'t>(form: Form, texts: impl Iterator<Item = &'t str>) -> Result<Value, Wrong> {
+fn list<'t>(
+    form: SettingTextForm,
+    texts: impl Iterator<Item = &'t str>,
+) -> Result<SettingValue, SettingValueError> {
     let texts: Option<Vec<_>> = texts.map(|text| form.read(text)).collect();
-    texts.map(Value::List).ok_or(Wrong::Value)
+    texts
+        .map(SettingValue::List)
+        .ok_or(SettingValueError::Value)
 }
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-impl Given {
+impl RawSettingValue {
     /// Returns the type of the value, for messages about a wrong type.
     pub(crate) fn sort(&self) -> &'static str {
         match self {
@@ -236,7 +260,7 @@ impl Given {
     }
 }
 
-impl Value {
+impl SettingValue {
     /// Returns the value as TOML, spelt as it was given. Only quotes and backslashes need
     /// escaping, because no form of text allows control characters.
     pub(crate) fn to_toml(&self) -> String {
@@ -271,99 +295,162 @@ impl Value {
 mod tests {
     use super::*;
 
-    const SPAN: Kind = Kind::Span {
+    const SPAN: SettingKind = SettingKind::Span {
         least: Duration::ZERO,
     };
 
-    fn text(text: &str) -> Given {
-        Given::Text(text.to_owned())
+    fn text(text: &str) -> RawSettingValue {
+        RawSettingValue::Text(text.to_owned())
     }
 
-    fn bare(text: &str) -> Given {
-        Given::Bare(text.to_owned())
+    fn bare(text: &str) -> RawSettingValue {
+        RawSettingValue::Bare(text.to_owned())
     }
 
-    fn point(text: &str) -> Given {
-        Given::Point(text.to_owned())
+    fn point(text: &str) -> RawSettingValue {
+        RawSettingValue::Point(text.to_owned())
     }
 
-    fn check(kind: Kind, given: Given, expected: Result<&str, Wrong>) {
+    fn check(kind: SettingKind, given: RawSettingValue, expected: Result<&str, SettingValueError>) {
         let found = kind.read(&given).map(|value| value.to_toml());
         assert_eq!(found, expected.map(str::to_owned), "{kind:?} {given:?}");
     }
 
     #[test]
     fn values_are_checked_by_kind() {
-        let choice = Kind::Choice(&["full", "normal"]);
-        let count = Kind::Whole {
+        let choice = SettingKind::Choice(&["full", "normal"]);
+        let count = SettingKind::Whole {
             least: 1,
             most: 1000,
         };
         check(choice, text("full"), Ok("\"full\""));
         check(choice, bare("normal"), Ok("\"normal\""));
-        check(choice, text("Full"), Err(Wrong::Value));
-        check(choice, Given::Whole(1), Err(Wrong::Type));
-        check(choice, Given::Other("a table"), Err(Wrong::Type));
+        check(choice, text("Full"), Err(SettingValueError::Value));
+        check(
+            choice,
+            RawSettingValue::Whole(1),
+            Err(SettingValueError::Type),
+        );
+        check(
+            choice,
+            RawSettingValue::Other("a table"),
+            Err(SettingValueError::Type),
+        );
         check(SPAN, text("24h"), Ok("\"24h\""));
         check(SPAN, bare("0ms"), Ok("\"0ms\""));
-        check(SPAN, text("24 h"), Err(Wrong::Value));
-        check(SPAN, Given::Whole(24), Err(Wrong::Type));
-        check(count, Given::Whole(1), Ok("1"));
+        check(SPAN, text("24 h"), Err(SettingValueError::Value));
+        check(
+            SPAN,
+            RawSettingValue::Whole(24),
+            Err(SettingValueError::Type),
+        );
+        check(count, RawSettingValue::Whole(1), Ok("1"));
         check(count, bare("1000"), Ok("1000"));
-        check(count, text("10"), Err(Wrong::Type));
-        check(count, point("1.0"), Err(Wrong::Type));
-        check(count, bare("ten"), Err(Wrong::Type));
+        check(count, text("10"), Err(SettingValueError::Type));
+        check(count, point("1.0"), Err(SettingValueError::Type));
+        check(count, bare("ten"), Err(SettingValueError::Type));
         for number in [0, 1001, -1, i128::MAX, i128::MIN] {
-            check(count, Given::Whole(number), Err(Wrong::Value));
+            check(
+                count,
+                RawSettingValue::Whole(number),
+                Err(SettingValueError::Value),
+            );
         }
     }
 
     #[test]
     fn a_wait_is_more_than_nothing() {
-        let wait = Kind::Span {
+        let wait = SettingKind::Span {
             least: Duration::from_millis(1),
         };
         check(wait, text("1ms"), Ok("\"1ms\""));
-        check(wait, text("0s"), Err(Wrong::Value));
+        check(wait, text("0s"), Err(SettingValueError::Value));
     }
 
     #[test]
     fn dollars_are_numbers_and_not_text() {
-        check(Kind::Usd, Given::Whole(3), Ok("3"));
-        check(Kind::Usd, point("0.50"), Ok("0.50"));
-        check(Kind::Usd, bare("0.50"), Ok("0.50"));
-        check(Kind::Usd, Given::Whole(-1), Err(Wrong::Value));
-        check(Kind::Usd, Given::Whole(i128::MAX), Err(Wrong::Value));
-        check(Kind::Usd, point("inf"), Err(Wrong::Value));
-        check(Kind::Usd, point("0.0000001"), Err(Wrong::Value));
-        check(Kind::Usd, bare("-2"), Err(Wrong::Value));
-        check(Kind::Usd, bare("never"), Err(Wrong::Type));
-        check(Kind::Usd, text("0.50"), Err(Wrong::Type));
-        check(Kind::UsdOrNever, text("never"), Ok("\"never\""));
-        check(Kind::UsdOrNever, bare("never"), Ok("\"never\""));
-        check(Kind::UsdOrNever, bare("soon"), Err(Wrong::Type));
-        check(Kind::UsdOrNever, Given::Whole(0), Ok("0"));
+        check(SettingKind::Usd, RawSettingValue::Whole(3), Ok("3"));
+        check(SettingKind::Usd, point("0.50"), Ok("0.50"));
+        check(SettingKind::Usd, bare("0.50"), Ok("0.50"));
+        check(
+            SettingKind::Usd,
+            RawSettingValue::Whole(-1),
+            Err(SettingValueError::Value),
+        );
+        check(
+            SettingKind::Usd,
+            RawSettingValue::Whole(i128::MAX),
+            Err(SettingValueError::Value),
+        );
+        check(
+            SettingKind::Usd,
+            point("inf"),
+            Err(SettingValueError::Value),
+        );
+        check(
+            SettingKind::Usd,
+            point("0.0000001"),
+            Err(SettingValueError::Value),
+        );
+        check(SettingKind::Usd, bare("-2"), Err(SettingValueError::Value));
+        check(
+            SettingKind::Usd,
+            bare("never"),
+            Err(SettingValueError::Type),
+        );
+        check(SettingKind::Usd, text("0.50"), Err(SettingValueError::Type));
+        check(SettingKind::UsdOrNever, text("never"), Ok("\"never\""));
+        check(SettingKind::UsdOrNever, bare("never"), Ok("\"never\""));
+        check(
+            SettingKind::UsdOrNever,
+            bare("soon"),
+            Err(SettingValueError::Type),
+        );
+        check(SettingKind::UsdOrNever, RawSettingValue::Whole(0), Ok("0"));
     }
 
     #[test]
     fn providers_and_text_are_words_of_their_own() {
-        check(Kind::Provider, text("openai-chat"), Ok("\"openai-chat\""));
-        check(Kind::Provider, text("OpenAI"), Err(Wrong::Value));
         check(
-            Kind::Text(Form::Line),
+            SettingKind::Provider,
+            text("openai-chat"),
+            Ok("\"openai-chat\""),
+        );
+        check(
+            SettingKind::Provider,
+            text("OpenAI"),
+            Err(SettingValueError::Value),
+        );
+        check(
+            SettingKind::Text(SettingTextForm::Line),
             text("a \"b\" \\"),
             Ok(r#""a \"b\" \\""#),
         );
-        check(Kind::Text(Form::Line), Given::Whole(1), Err(Wrong::Type));
-        check(Kind::Text(Form::Line), text(""), Err(Wrong::Value));
+        check(
+            SettingKind::Text(SettingTextForm::Line),
+            RawSettingValue::Whole(1),
+            Err(SettingValueError::Type),
+        );
+        check(
+            SettingKind::Text(SettingTextForm::Line),
+            text(""),
+            Err(SettingValueError::Value),
+        );
     }
 
     #[test]
     fn equal_values_have_one_canonical_spelling() {
-        let canonical = |kind: Kind, text: &str| kind.read(&bare(text)).map(|it| it.canonical());
+        let canonical =
+            |kind: SettingKind, text: &str| kind.read(&bare(text)).map(|it| it.canonical());
         assert_eq!(canonical(SPAN, "1d"), canonical(SPAN, "24h"));
         assert_ne!(canonical(SPAN, "1d"), canonical(SPAN, "25h"));
-        assert_eq!(canonical(Kind::Usd, "0.5"), canonical(Kind::Usd, "0.500"));
-        assert_ne!(canonical(Kind::Usd, "0.5"), canonical(Kind::Usd, "0.05"));
+        assert_eq!(
+            canonical(SettingKind::Usd, "0.5"),
+            canonical(SettingKind::Usd, "0.500")
+        );
+        assert_ne!(
+            canonical(SettingKind::Usd, "0.5"),
+            canonical(SettingKind::Usd, "0.05")
+        );
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{EventFilter, JournalRecord};
-use artel_workshop::{Eyes, View, Viewer, seen};
+use artel_workshop::{Eyes, View, ViewerRole, seen};
 use axum::body::Bytes;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
@@ -96,7 +96,7 @@ impl Bundle {
     /// hidden tools in the settings have changed since it was rendered for others.
     fn form(&self, eyes: &Eyes) -> Cow<'_, Form> {
         let bits = [
-            eyes.role == Viewer::Admin,
+            eyes.role == ViewerRole::Admin,
             eyes.view == View::Full,
             eyes.most == View::Full,
         ];

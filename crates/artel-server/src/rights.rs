@@ -3,7 +3,7 @@
 //! route would refuse. A test compares the two.
 
 use artel_types::{GrantReach, RunAsked};
-use artel_workshop::{Viewer, WaitSort, Waits, answer_settles};
+use artel_workshop::{ViewerRole, WaitSort, Waits, answer_settles};
 
 use crate::door::Who;
 
@@ -11,20 +11,20 @@ use crate::door::Who;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Needed {
     /// The least role.
-    pub(crate) role: Viewer,
+    pub(crate) role: ViewerRole,
     /// Whether it takes a person and not a program.
     pub(crate) in_person: bool,
 }
 
 impl Needed {
-    const fn of(role: Viewer) -> Self {
+    const fn of(role: ViewerRole) -> Self {
         Self {
             role,
             in_person: false,
         }
     }
 
-    const fn person(role: Viewer) -> Self {
+    const fn person(role: ViewerRole) -> Self {
         Self {
             role,
             in_person: true,
@@ -41,17 +41,17 @@ impl Needed {
 /// waits for someone to try it again.
 pub(crate) fn needed(sort: WaitSort) -> Needed {
     match sort {
-        WaitSort::Question | WaitSort::Plan => Needed::person(Viewer::User),
-        WaitSort::Failed => Needed::of(Viewer::User),
+        WaitSort::Question | WaitSort::Plan => Needed::person(ViewerRole::User),
+        WaitSort::Failed => Needed::of(ViewerRole::User),
         WaitSort::Call | WaitSort::Changeset | WaitSort::Unfinished => {
-            Needed::person(Viewer::Developer)
+            Needed::person(ViewerRole::Developer)
         }
-        WaitSort::Left | WaitSort::Paused => Needed::of(Viewer::Developer),
+        WaitSort::Left | WaitSort::Paused => Needed::of(ViewerRole::Developer),
     }
 }
 
 /// The role needed to grant a rule permanently, by an answer or directly.
-pub(crate) const TO_GRANT: Viewer = Viewer::Admin;
+pub(crate) const TO_GRANT: ViewerRole = ViewerRole::Admin;
 
 /// Returns how far an approval by the caller may reach.
 pub(crate) fn widest_grant(who: &Who) -> GrantReach {
@@ -64,17 +64,17 @@ pub(crate) fn widest_grant(who: &Who) -> GrantReach {
 
 /// Returns the role that an answer requires. Only a developer may settle the fate of a
 /// plan's step, as with the routes for it; anyone may answer an agent's question.
-pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> Viewer {
+pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> ViewerRole {
     if answer_settles(asked, answer) {
-        Viewer::Developer
+        ViewerRole::Developer
     } else {
-        Viewer::User
+        ViewerRole::User
     }
 }
 
 /// Returns the choices of a question that the caller may make.
 pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
-    let may_settle = who.pass.role >= Viewer::Developer;
+    let may_settle = who.pass.role >= ViewerRole::Developer;
     let choices = waits.choices.iter();
     let choices = choices.filter(|choice| may_settle || !waits.settling.contains(choice));
     choices.cloned().collect()
@@ -127,7 +127,7 @@ mod tests {
             suggested: None,
         };
         let needed = |answer: &str| needed_to_answer(&asked(None), answer);
-        assert_eq!(needed("more: look at the log"), Viewer::User);
+        assert_eq!(needed("more: look at the log"), ViewerRole::User);
         for answer in [
             "skip",
             "3",
@@ -136,8 +136,11 @@ mod tests {
             "2",
             "cancel",
         ] {
-            assert_eq!(needed(answer), Viewer::Developer, "{answer}");
+            assert_eq!(needed(answer), ViewerRole::Developer, "{answer}");
         }
-        assert_eq!(needed_to_answer(&asked(Some("1.1")), "skip"), Viewer::User);
+        assert_eq!(
+            needed_to_answer(&asked(Some("1.1")), "skip"),
+            ViewerRole::User
+        );
     }
 }

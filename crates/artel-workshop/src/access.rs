@@ -15,7 +15,7 @@ pub use console_name::ConsoleName;
 
 use std::collections::HashMap;
 
-use artel_config::Viewer;
+use artel_config::ViewerRole;
 use artel_journal::{
     EventBatch, EventFilter, EventQuery, JournalAppendError, JournalReader, JournalRecord,
 };
@@ -59,7 +59,7 @@ pub struct Pass {
     pub id: String,
     /// The name under which they act.
     pub name: String,
-    pub role: Viewer,
+    pub role: ViewerRole,
     pub sort: PassSort,
     /// Whether this is a program; a program approves nothing.
     pub is_program: bool,
@@ -163,8 +163,8 @@ pub struct LoginOffer {
 pub struct Access {
     position: u64,
     end: u64,
-    tokens: HashMap<String, (TokenRow, Viewer)>,
-    offers: HashMap<String, (LoginOffered, Viewer)>,
+    tokens: HashMap<String, (TokenRow, ViewerRole)>,
+    offers: HashMap<String, (LoginOffered, ViewerRole)>,
     sign_ins: HashMap<String, SignIn>,
     console: Option<ConsoleName>,
 }
@@ -278,7 +278,7 @@ impl Workshop {
     pub fn create_token(
         &self,
         name: Option<&str>,
-        role: Viewer,
+        role: ViewerRole,
         holder: Holder,
     ) -> Result<Noted<NewToken>, Failure> {
         let (id, token) = (short_id()?, format!("{TOKEN_MARK}{}", secret()?));
@@ -325,7 +325,7 @@ impl Workshop {
     }
 
     /// Creates a short-lived link that lets the caller sign in at the console once.
-    pub fn offer_login(&self, role: Viewer) -> Result<LoginOffer, Failure> {
+    pub fn offer_login(&self, role: ViewerRole) -> Result<LoginOffer, Failure> {
         let (id, code) = (short_id()?, secret()?);
         let until = later(self.caller.clock.now(), LINK_HOLDS);
         let fact = LoginOffered {
@@ -492,7 +492,7 @@ mod tests {
             pass: Pass {
                 id: "m2x7".to_owned(),
                 name: "ada".to_owned(),
-                role: Viewer::Admin,
+                role: ViewerRole::Admin,
                 sort: PassSort::Login,
                 is_program: false,
             },

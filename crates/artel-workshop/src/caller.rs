@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use artel_config::{Environment, Places, Settings, person, system_clock};
+use artel_config::{ProcessEnvironment, Settings, UserFolders, person, system_clock};
 use artel_keyring::Keyring;
 use artel_types::{
     Actor, ActorSurface, Clock, DiskSpaceMonitor, Failure, FailureCode, RunId, Secret,
@@ -28,8 +28,8 @@ pub struct Flags {
 /// own.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    pub(crate) environment: Environment,
-    pub(crate) places: Places,
+    pub(crate) environment: ProcessEnvironment,
+    pub(crate) places: UserFolders,
     pub(crate) clock: Clock,
     /// Where writers report that the disk is full.
     pub(crate) room: DiskSpaceMonitor,
@@ -46,7 +46,12 @@ pub struct Caller {
 impl Caller {
     /// Builds the context from this process.
     pub fn from_process(flags: Flags, via: ActorSurface) -> Result<Self, Failure> {
-        let caller = Self::new(Environment::from_process(), system_clock(), flags, via)?;
+        let caller = Self::new(
+            ProcessEnvironment::from_process(),
+            system_clock(),
+            flags,
+            via,
+        )?;
         Ok(caller.with_room(DiskSpaceMonitor::awaited(artel_files::shortage_by_writing)))
     }
 
@@ -57,12 +62,12 @@ impl Caller {
     }
 
     pub fn new(
-        environment: Environment,
+        environment: ProcessEnvironment,
         clock: Clock,
         flags: Flags,
         via: ActorSurface,
     ) -> Result<Self, Failure> {
-        let places = Places::find(&environment)?;
+        let places = UserFolders::find(&environment)?;
         Ok(Self {
             environment,
             places,
@@ -156,7 +161,7 @@ impl Caller {
         &self.clock
     }
 
-    pub fn environment(&self) -> &Environment {
+    pub fn environment(&self) -> &ProcessEnvironment {
         &self.environment
     }
 

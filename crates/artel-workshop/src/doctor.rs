@@ -7,7 +7,7 @@ mod rules;
 mod state;
 mod upgrade;
 
-use artel_config::Profile;
+use artel_config::MachineProfile;
 use artel_types::{Failure, FailureKind};
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ impl Caller {
 
     /// Checks whether this installation meets a profile, as a list to go through before others
     /// rely on it. Every line passes or fails.
-    pub fn doctor_profile(&self, profile: Profile) -> Vec<Check> {
+    pub fn doctor_profile(&self, profile: MachineProfile) -> Vec<Check> {
         profile::checks(self, profile)
     }
 }

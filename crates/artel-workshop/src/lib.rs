@@ -56,7 +56,7 @@ pub use agents::{
     AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, AgentText,
     NewAgent,
 };
-pub use artel_config::{Shown, Viewer};
+pub use artel_config::{ViewerRole, VisibilityLevel};
 pub use artel_engine::{Audience, Elsewhere, Nobody, Spell, hooks::Stranger};
 pub use artel_rules::conduct::{
     PlanRun, PlanRunRules as PlanRules, StepFailurePolicy as OnFailure,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_config::{Environment, Settings};
+use artel_config::{ProcessEnvironment, Settings};
 use artel_files::read_bounded;
 use artel_journal::Journal;
 use artel_model::{
@@ -39,7 +39,7 @@ pub struct Models {
     vault: Vault,
     /// Why the stored keys cannot be read.
     no_keys: Option<Failure>,
-    environment: Environment,
+    environment: ProcessEnvironment,
     connections: ProviderHttpClientPool,
     idle_timeout: Duration,
     clock: artel_types::Clock,
@@ -301,7 +301,7 @@ impl Models {
 
 /// Returns the providers that have a key, in order of preference, and the failure if keys
 /// could not be read.
-fn keyed(environment: &Environment, vault: &Vault) -> (Vec<Provider>, Option<Failure>) {
+fn keyed(environment: &ProcessEnvironment, vault: &Vault) -> (Vec<Provider>, Option<Failure>) {
     let variable = |name: &str| text_of(environment, name);
     let account = text_of(environment, "ARTEL_ACCOUNT");
     let (mut keyed, mut why) = (Vec::new(), None);
@@ -423,13 +423,13 @@ fn script(path: &Path, workshop: &Workshop) -> Result<String, Failure> {
 
 /// Returns the value of `ARTEL_MODEL`. A value that is not UTF-8 cannot name a model, and
 /// is refused later.
-fn override_of(environment: &Environment) -> Option<String> {
+fn override_of(environment: &ProcessEnvironment) -> Option<String> {
     let said = environment.get("ARTEL_MODEL")?.to_string_lossy();
     (!said.is_empty()).then(|| said.into_owned())
 }
 
 /// Returns a variable as text. An empty variable counts as not set.
-pub(crate) fn text_of(environment: &Environment, name: &str) -> Option<String> {
+pub(crate) fn text_of(environment: &ProcessEnvironment, name: &str) -> Option<String> {
     let text = environment.get(name)?.to_str()?;
     (!text.is_empty()).then(|| text.to_owned())
 }

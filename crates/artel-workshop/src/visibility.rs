@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use artel_config::{Shown, Viewer, with_setting};
+use artel_config::{ViewerRole, VisibilityLevel, with_setting};
 use artel_files::{read_bounded, write_atomic};
 use artel_types::{Failure, FailureCode};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use crate::trouble::{Problems, file_failure};
 use crate::workshop::{Noted, Workshop};
 
 /// The roles, from the lowest to the highest.
-const ROLES: [Viewer; 3] = [Viewer::User, Viewer::Developer, Viewer::Admin];
+const ROLES: [ViewerRole; 3] = [ViewerRole::User, ViewerRole::Developer, ViewerRole::Admin];
 
 /// The section of the settings with these rules.
 const SECTION: &str = "visibility";
@@ -47,21 +47,21 @@ pub struct WhoSees {
 #[derive(Debug, Clone, Default)]
 pub struct SeeOtherwise {
     /// Visibility for users.
-    pub user: Option<Shown>,
+    pub user: Option<VisibilityLevel>,
     /// Visibility for developers.
-    pub developer: Option<Shown>,
+    pub developer: Option<VisibilityLevel>,
     /// Visibility for admins.
-    pub admin: Option<Shown>,
+    pub admin: Option<VisibilityLevel>,
     /// Tools of which viewers see only that they ran.
     pub hidden_tools: Option<Vec<String>>,
 }
 
 impl SeeOtherwise {
-    fn of(&self, role: Viewer) -> Option<Shown> {
+    fn of(&self, role: ViewerRole) -> Option<VisibilityLevel> {
         match role {
-            Viewer::User => self.user,
-            Viewer::Developer => self.developer,
-            Viewer::Admin => self.admin,
+            ViewerRole::User => self.user,
+            ViewerRole::Developer => self.developer,
+            ViewerRole::Admin => self.admin,
         }
     }
 }

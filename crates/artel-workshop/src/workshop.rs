@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use artel_config::{Durability, Settings};
+use artel_config::{DurabilityChoice, Settings};
 use artel_journal::{
     self as journal, EventFilter, EventQuery, Journal, JournalFolders, JournalOptions,
     JournalReader,
@@ -256,8 +256,8 @@ impl Workshop {
         let day = Duration::from_secs(86_400);
         JournalOptions {
             durability: match settings.durability.value {
-                Durability::Full => journal::CommitDurability::Full,
-                Durability::Normal => journal::CommitDurability::Normal,
+                DurabilityChoice::Full => journal::CommitDurability::Full,
+                DurabilityChoice::Normal => journal::CommitDurability::Normal,
             },
             redactor: self.redactor(),
             clock: self.caller.clock.clone(),

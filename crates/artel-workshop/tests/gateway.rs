@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_model::{
     ChunkStream, Gateway, Model, ModelCall, ModelCallContext, ModelCallProgress, ModelCallWait,
 };
@@ -31,7 +31,7 @@ fn caller(home: &Path) -> Caller {
         ("HOME", home.to_str().unwrap().to_owned()),
         ("ARTEL_MODEL", model),
     ];
-    let environment = Environment::of(variables, home);
+    let environment = ProcessEnvironment::of(variables, home);
     let clock = artel_config::system_clock();
     Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap()
 }

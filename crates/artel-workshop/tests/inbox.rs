@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_journal::{EventFilter, EventQuery};
 use artel_rules::request::file::{Request, RequestOrigin, render};
 use artel_testkit::plan_of_one_step;
@@ -110,7 +110,7 @@ impl Place {
 
 fn open(home: &Path) -> Workshop {
     let variables = [("HOME", home.to_str().unwrap().to_owned())];
-    let environment = Environment::of(variables, home);
+    let environment = ProcessEnvironment::of(variables, home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");
@@ -120,7 +120,7 @@ fn open(home: &Path) -> Workshop {
         workshop: Some(root),
         ..Flags::default()
     };
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_journal::{EventFilter, EventQuery, LeaseOwner};
 use artel_testkit::plan_of_one_step;
 use artel_types::{
@@ -78,7 +78,7 @@ impl Place {
 }
 
 fn open(home: &Path) -> Workshop {
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     caller
@@ -92,7 +92,7 @@ fn open_again(home: &Path) -> Workshop {
         workshop: Some(home.join("Artel").canonicalize().unwrap()),
         ..Flags::default()
     };
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()

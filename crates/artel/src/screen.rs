@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use artel_config::Color;
+use artel_config::OutputColorChoice;
 use artel_types::{ActorSurface, Failure, FailureCode, FailureKind, SecretRedactor};
 use artel_workshop::{Caller, Flags, Problems};
 use serde::Serialize;
@@ -260,15 +260,17 @@ fn is_wanted(caller: &Caller, goes: Goes) -> bool {
         .workshop()
         .map(|workshop| workshop.settings)
         .or_else(|_| caller.settings().map(Arc::new));
-    let wish = settings.map_or(Color::Auto, |settings| settings.output.color.value);
+    let wish = settings.map_or(OutputColorChoice::Auto, |settings| {
+        settings.output.color.value
+    });
     let no_color = caller
         .environment()
         .get("NO_COLOR")
         .is_some_and(|text| !text.is_empty());
     match wish {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => goes == Goes::ToTerminal && !no_color && !is_dumb(caller),
+        OutputColorChoice::Always => true,
+        OutputColorChoice::Never => false,
+        OutputColorChoice::Auto => goes == Goes::ToTerminal && !no_color && !is_dumb(caller),
     }
 }
 

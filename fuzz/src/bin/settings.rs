@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use artel_config::{Environment, Settings, Places, person};
+use artel_config::{ProcessEnvironment, Settings, UserFolders, person};
 use libfuzzer_sys::fuzz_target;
 
 /// A home folder of this process's own, in memory where there is such a place.
@@ -25,14 +25,14 @@ static HOME: LazyLock<PathBuf> = LazyLock::new(|| {
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
     let (which, rest) = text.split_once('\n').unwrap_or(("", &text));
-    let environment = Environment::of([("HOME", HOME.as_os_str())], "/");
+    let environment = ProcessEnvironment::of([("HOME", HOME.as_os_str())], "/");
     if which == "git" {
         std::fs::write(HOME.join(".gitconfig"), rest).expect("a file to write");
         assert!(!person(&environment).is_empty());
         return;
     }
     std::fs::write(HOME.join(".config/artel/artel.toml"), rest).expect("a file to write");
-    let places = Places::find(&environment).expect("a home folder");
+    let places = UserFolders::find(&environment).expect("a home folder");
     match Settings::load(&environment, &places, None, &[]) {
         Ok(settings) => assert_eq!(settings.checksum().len(), 64),
         Err(problems) => {

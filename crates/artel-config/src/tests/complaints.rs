@@ -8,7 +8,7 @@ use std::path::Path;
 use artel_types::FailureCode;
 
 use super::house::House;
-use crate::{Environment, Places, Settings};
+use crate::{ProcessEnvironment, Settings, UserFolders};
 
 fn codes(house: &House) -> Vec<FailureCode> {
     house
@@ -175,8 +175,8 @@ fn a_file_of_exactly_the_limit_and_a_linked_file_are_read() {
 
 #[test]
 fn a_home_that_is_no_folder_has_no_settings() {
-    let environment = Environment::of([("HOME", "/dev/null")], "/");
-    let places = Places::find(&environment).unwrap();
+    let environment = ProcessEnvironment::of([("HOME", "/dev/null")], "/");
+    let places = UserFolders::find(&environment).unwrap();
     assert!(Settings::load(&environment, &places, None, &[]).is_ok());
 }
 
@@ -187,8 +187,8 @@ fn a_variable_that_is_not_text_is_refused() {
         ("HOME".into(), "/dev/null".into()),
         ("ARTEL_OUTPUT_COLOR".into(), bytes),
     ];
-    let environment = Environment::of::<OsString, OsString>(variables, "/");
-    let places = Places::find(&environment).unwrap();
+    let environment = ProcessEnvironment::of::<OsString, OsString>(variables, "/");
+    let places = UserFolders::find(&environment).unwrap();
     let failures = Settings::load(&environment, &places, None, &[]).unwrap_err();
     assert_eq!(failures.len(), 1);
     assert_eq!(failures[0].code, FailureCode::S005);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::house::House;
-use crate::{OnFailure, Origin};
+use crate::{HookFailureChoice, SettingOrigin};
 
 #[test]
 fn layers_add_up_and_keep_their_order() {
@@ -23,12 +23,21 @@ fn layers_add_up_and_keep_their_order() {
     assert_eq!(commands, ["~/mine.sh", "b", "a"]);
     let mine = &settings.hooks[0];
     assert_eq!(mine.timeout, Some(Duration::from_secs(5)));
-    assert_eq!((mine.priority, mine.on_failure), (0, OnFailure::Block));
+    assert_eq!(
+        (mine.priority, mine.on_failure),
+        (0, HookFailureChoice::Block)
+    );
     assert_eq!(mine.network, ["example.org"]);
-    assert_eq!(mine.origin, Origin::User(house.user_file(), 2));
+    assert_eq!(mine.origin, SettingOrigin::User(house.user_file(), 2));
     let other = &settings.hooks[2];
-    assert_eq!((other.priority, other.on_failure), (50, OnFailure::Warn));
-    assert_eq!(other.origin, Origin::Workshop(house.workshop_file(), 4));
+    assert_eq!(
+        (other.priority, other.on_failure),
+        (50, HookFailureChoice::Warn)
+    );
+    assert_eq!(
+        other.origin,
+        SettingOrigin::Workshop(house.workshop_file(), 4)
+    );
     assert!(other.matcher.is_empty());
     let rows = settings.rows();
     let row = rows.iter().find(|row| row.key == "hooks.Stop").unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use artel_types::Failure;
 use tempfile::TempDir;
 
-use crate::{Environment, Places, Settings};
+use crate::{ProcessEnvironment, Settings, UserFolders};
 
 /// A temporary home and workshop, with everything that settings are read from.
 pub(crate) struct House {
@@ -64,8 +64,8 @@ impl House {
     pub(crate) fn load(&self) -> Result<Settings, Vec<Failure>> {
         let home = ("HOME".to_owned(), self.home().display().to_string());
         let variables = self.variables.iter().cloned().chain([home]);
-        let environment = Environment::of(variables, self.root.path());
-        let places = Places::find(&environment).unwrap();
+        let environment = ProcessEnvironment::of(variables, self.root.path());
+        let places = UserFolders::find(&environment).unwrap();
         let workshop = self.workshop_file();
         Settings::load(&environment, &places, workshop.parent(), &self.flags)
     }

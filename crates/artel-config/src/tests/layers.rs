@@ -6,7 +6,7 @@ use artel_types::{ConfiguredSpendLimits, Money};
 
 use super::house::House;
 use crate::schema::AREAS;
-use crate::{Color, Durability, Origin, template};
+use crate::{DurabilityChoice, OutputColorChoice, SettingOrigin, template};
 
 #[test]
 fn without_any_layer_the_defaults_hold() {
@@ -27,14 +27,14 @@ fn without_any_layer_the_defaults_hold() {
         Duration::from_secs(120)
     );
     assert_eq!(settings.gateway.max_wait.value, Duration::from_secs(3600));
-    assert_eq!(settings.journal.durability.value, Durability::Full);
+    assert_eq!(settings.journal.durability.value, DurabilityChoice::Full);
     assert_eq!(
         settings.journal.backup_every.value,
         Duration::from_secs(86_400)
     );
     assert_eq!(settings.journal.backups_kept.value, 10);
     assert_eq!(settings.journal.busy_after.value, Duration::from_secs(30));
-    assert_eq!(settings.output.color.value, Color::Auto);
+    assert_eq!(settings.output.color.value, OutputColorChoice::Auto);
     assert_eq!(
         settings.clean.logs_after.value,
         Duration::from_secs(30 * 86_400)
@@ -46,23 +46,23 @@ fn without_any_layer_the_defaults_hold() {
 #[test]
 fn each_layer_wins_over_the_one_below() {
     let mut house = House::new().user("[journal]\nbackups_kept = 1\n");
-    let check = |house: &House, value: u64, origin: Origin| {
+    let check = |house: &House, value: u64, origin: SettingOrigin| {
         let found = house.load().unwrap().journal.backups_kept;
         assert_eq!((found.value, found.origin), (value, origin));
     };
-    check(&house, 1, Origin::User(house.user_file(), 2));
+    check(&house, 1, SettingOrigin::User(house.user_file(), 2));
     house = house.workshop("\n\njournal.backups_kept = 2\n");
-    check(&house, 2, Origin::Workshop(house.workshop_file(), 3));
+    check(&house, 2, SettingOrigin::Workshop(house.workshop_file(), 3));
     house = house.variable("ARTEL_JOURNAL_BACKUPS_KEPT", "3");
     check(
         &house,
         3,
-        Origin::Env("ARTEL_JOURNAL_BACKUPS_KEPT".to_owned()),
+        SettingOrigin::Env("ARTEL_JOURNAL_BACKUPS_KEPT".to_owned()),
     );
     house = house.flag("journal.backups_kept", "4");
-    check(&house, 4, Origin::Flag);
+    check(&house, 4, SettingOrigin::Flag);
     house = house.flag("journal.backups_kept", "5");
-    check(&house, 5, Origin::Flag);
+    check(&house, 5, SettingOrigin::Flag);
 }
 
 #[test]
@@ -71,8 +71,8 @@ fn layers_are_joined_key_by_key() {
         .user("[output]\ncolor = \"never\"\n[clean]\nlogs_after = '1w'")
         .workshop("journal = { durability = \"normal\", busy_after = \"5s\" }");
     let settings = house.load().unwrap();
-    assert_eq!(settings.output.color.value, Color::Never);
-    assert_eq!(settings.journal.durability.value, Durability::Normal);
+    assert_eq!(settings.output.color.value, OutputColorChoice::Never);
+    assert_eq!(settings.journal.durability.value, DurabilityChoice::Normal);
     assert_eq!(settings.files, [house.user_file(), house.workshop_file()]);
     let rows = settings.rows();
     let shown: Vec<_> = rows
@@ -159,7 +159,7 @@ fn other_variables_of_artel_are_listed_or_known() {
     );
     assert_eq!(
         settings.output.color.origin,
-        Origin::Default,
+        SettingOrigin::Default,
         "an empty variable is not set"
     );
 }

@@ -6,7 +6,7 @@ use artel_types::FailureCode;
 use artel_types::model::{ModelAliasSettings, Provider};
 
 use super::house::House;
-use crate::Origin;
+use crate::SettingOrigin;
 
 const EXAMPLE: &str = r#"
 [models.default]
@@ -36,7 +36,7 @@ fn the_example_is_read_as_it_stands() {
     assert_eq!(models["default"].value, expected);
     assert_eq!(
         models["default"].origin,
-        Origin::Workshop(house.workshop_file(), 3)
+        SettingOrigin::Workshop(house.workshop_file(), 3)
     );
     assert_eq!(models["haiku"].value.provider, Provider::Anthropic);
     assert_eq!(models["haiku"].value.model, "…");
@@ -80,10 +80,10 @@ fn entries_are_joined_field_by_field() {
         .flag("models.\"q2.5\".provider", "ollama");
     let settings = house.load().unwrap();
     let entry = &settings.models["default"];
-    assert_eq!(entry.origin, Origin::User(house.user_file(), 2));
+    assert_eq!(entry.origin, SettingOrigin::User(house.user_file(), 2));
     assert_eq!(entry.value.model, "c");
     assert_eq!(entry.value.headers.len(), 2);
-    assert_eq!(settings.models["q2.5"].origin, Origin::Flag);
+    assert_eq!(settings.models["q2.5"].origin, SettingOrigin::Flag);
 
     let rows = settings.rows();
     let shown: Vec<_> = rows[..7]

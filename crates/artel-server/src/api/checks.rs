@@ -1,7 +1,7 @@
 //! Checks of skills and their tests, of roles and of the machine; also the explanations of
 //! error codes.
 
-use artel_config::Profile;
+use artel_config::MachineProfile;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{AgentReport, Checked, Health, SkillTried, validate_skill_line};
 use axum::Json;
@@ -167,7 +167,7 @@ pub(super) async fn health(
     by: As<Developer>,
     Asked(wanted): Asked<WhichProfile>,
 ) -> Answer<HealthSeen> {
-    let profile: Option<Profile> = match wanted.profile.as_deref().map(str::parse) {
+    let profile: Option<MachineProfile> = match wanted.profile.as_deref().map(str::parse) {
         None => None,
         Some(Ok(profile)) => Some(profile),
         Some(Err(())) => return Err(none_of("profile", &["local", "ci", "production"]).into()),

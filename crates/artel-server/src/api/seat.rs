@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Eyes, Noted, View, Viewer, Workshop};
+use artel_workshop::{Eyes, Noted, View, ViewerRole, Workshop};
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query};
@@ -28,7 +28,7 @@ pub(super) type Made<T> = Result<(StatusCode, Json<T>), Refusal>;
 /// The access that a route requires.
 pub(super) trait Role: Send + Sync {
     /// The least role.
-    const NEEDED: Viewer;
+    const NEEDED: ViewerRole;
     /// Whether it takes a person: tokens of programs are refused.
     const IN_PERSON: bool = false;
     /// The required age of the sign-in, for callers from the console.
@@ -51,7 +51,7 @@ macro_rules! roles {
             pub(super) struct $name;
 
             impl Role for $name {
-                const NEEDED: Viewer = Viewer::$name;
+                const NEEDED: ViewerRole = ViewerRole::$name;
             }
         )+
     };
@@ -73,7 +73,7 @@ macro_rules! in_person {
             pub(super) struct $name;
 
             impl Role for $name {
-                const NEEDED: Viewer = Viewer::$role;
+                const NEEDED: ViewerRole = ViewerRole::$role;
                 const IN_PERSON: bool = true;
             }
         )+
@@ -94,7 +94,7 @@ in_person! {
 pub(super) struct AdminJustSignedIn;
 
 impl Role for AdminJustSignedIn {
-    const NEEDED: Viewer = Viewer::Admin;
+    const NEEDED: ViewerRole = ViewerRole::Admin;
     const IN_PERSON: bool = true;
     const SIGN_IN: SignInNeeded = SignInNeeded::Fresh;
 }

@@ -1,7 +1,7 @@
 //! Access: tokens, and signing out of the console.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Holder, Viewer};
+use artel_workshop::{Holder, ViewerRole};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -86,7 +86,7 @@ pub(super) async fn create(
     Told(new): Told<TokenWanted>,
 ) -> Made<TokenMade> {
     let words = ["user", "developer", "admin"];
-    let role: Result<Viewer, ()> = new.role.parse();
+    let role: Result<ViewerRole, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
     let holder = if new.program {
         Holder::Program

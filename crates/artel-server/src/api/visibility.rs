@@ -1,7 +1,7 @@
 //! The rules that say how much of runs each role may see, and changing them.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{SeeOtherwise, Shown};
+use artel_workshop::{SeeOtherwise, VisibilityLevel};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -86,7 +86,7 @@ pub(super) async fn change(
     Ok(Json(shaped(rules)?))
 }
 
-fn shown(field: &str, word: Option<String>) -> Result<Option<Shown>, Failure> {
-    let read = word.map(|word| word.parse::<Shown>()).transpose();
+fn shown(field: &str, word: Option<String>) -> Result<Option<VisibilityLevel>, Failure> {
+    let read = word.map(|word| word.parse::<VisibilityLevel>()).transpose();
     read.map_err(|()| none_of(field, &["summary", "full"]))
 }

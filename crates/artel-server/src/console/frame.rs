@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 use artel_workshop::{
     Drivers, Eyes, OnFailure, OpenCall, Page, PlanRules, Problems, RunRow, RunsWanted, View,
-    Viewer, WaitSort, Waits, WorkRow, WorksWanted, Workshop,
+    ViewerRole, WaitSort, Waits, WorkRow, WorksWanted, Workshop,
 };
 use askama::Template;
 use axum::extract::{FromRequestParts, Path, Query};
@@ -58,10 +58,10 @@ pub(super) struct Entry {
     pub(super) label: &'static str,
     pub(super) key: &'static str,
     /// The least role that can open it.
-    least: Viewer,
+    least: ViewerRole,
 }
 
-use Viewer::{Developer, User};
+use ViewerRole::{Developer, User};
 
 /// The menu; `g` followed by the entry's key opens its page.
 const MENU: &[Entry] = &[
@@ -82,7 +82,7 @@ const fn entry(
     href: &'static str,
     label: &'static str,
     key: &'static str,
-    least: Viewer,
+    least: ViewerRole,
 ) -> Entry {
     Entry {
         place,
@@ -159,11 +159,11 @@ impl Site {
 
     /// Returns whether the viewer may see how things are done, and not only the results.
     pub(super) fn is_developer(&self) -> bool {
-        self.who.pass.role >= Viewer::Developer
+        self.who.pass.role >= ViewerRole::Developer
     }
 
     pub(super) fn is_admin(&self) -> bool {
-        self.who.pass.role >= Viewer::Admin
+        self.who.pass.role >= ViewerRole::Admin
     }
 
     /// Returns what the viewer may see, limited to `view`.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_policy::GrantEntry;
 use artel_types::Failure;
 use artel_types::model::Provider;
-use artel_workshop::{ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, Viewer};
+use artel_workshop::{ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, ViewerRole};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -95,7 +95,7 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 }
 
 async fn models(desk: &Desk, who: &Who) -> Result<Vec<ModelRow>, Failure> {
-    who.needs(Viewer::Developer)?;
+    who.needs(ViewerRole::Developer)?;
     Ok(who.workshop(desk)?.models(None).await?.list())
 }
 

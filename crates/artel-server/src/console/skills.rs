@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_rules::tally::SkillStats;
 use artel_types::Money;
-use artel_workshop::{LessonKept, Problems, SkillList, SkillShown, Viewer};
+use artel_workshop::{LessonKept, Problems, SkillList, SkillShown, ViewerRole};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -84,7 +84,7 @@ pub(super) struct FromWhere {
 }
 
 fn gather(site: &Site) -> Result<Skills, Problems> {
-    site.who.needs(Viewer::Developer)?;
+    site.who.needs(ViewerRole::Developer)?;
     let mut page = Skills {
         frame: site.frame("skills", "Skills"),
         rows: Vec::new(),
@@ -139,7 +139,7 @@ pub(super) async fn one(
 }
 
 fn gather_one(site: &Site, name: &str, portal: Option<&str>) -> Result<SkillPage, Problems> {
-    site.who.needs(Viewer::Developer)?;
+    site.who.needs(ViewerRole::Developer)?;
     let workshop = standing_in(&site.workshop, portal)?;
     let it = workshop.caller().skill(name)?;
     let files = it.files.iter().map(|file| {

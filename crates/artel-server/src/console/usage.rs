@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_rules::budget::BudgetStatus;
 use artel_rules::usage::{UsageDimension, UsageTotals, day};
 use artel_types::{Failure, Money, Timestamp};
-use artel_workshop::Viewer;
+use artel_workshop::ViewerRole;
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -121,7 +121,7 @@ pub(super) async fn page(
 }
 
 fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
-    site.who.needs(Viewer::Developer)?;
+    site.who.needs(ViewerRole::Developer)?;
     let days = wanted.days.filter(|days| DAYS.contains(days)).unwrap_or(14);
     let now = site.now();
     let board = site.desk.board();

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, Timestamp};
-use artel_workshop::{Pass, SignIn, SignInAge, Viewer, Workshop};
+use artel_workshop::{Pass, SignIn, SignInAge, ViewerRole, Workshop};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -40,7 +40,7 @@ pub(crate) struct Who {
 
 impl Who {
     /// Fails if the sender's role is lower than `role`.
-    pub(crate) fn needs(&self, role: Viewer) -> Result<(), Failure> {
+    pub(crate) fn needs(&self, role: ViewerRole) -> Result<(), Failure> {
         if self.pass.role >= role {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use artel_config::{Environment, system_clock};
+use artel_config::{ProcessEnvironment, system_clock};
 use artel_journal::{EventFilter, EventQuery};
 use artel_types::{ActorSurface, Fact};
 use artel_workshop::{Caller, Flags, Init, NewPortal};
@@ -28,7 +28,7 @@ impl Place {
         let root = home.path().join("Artel");
         let caller = |flags| {
             let variables = [("HOME", home.path().to_str().unwrap().to_owned())];
-            let environment = Environment::of(variables, home.path());
+            let environment = ProcessEnvironment::of(variables, home.path());
             Caller::new(environment, system_clock(), flags, ActorSurface::Cli).unwrap()
         };
         caller(Flags::default())

@@ -3,7 +3,7 @@
 use std::fs;
 
 use artel_types::FailureCode;
-use artel_workshop::{CallReply, Viewer};
+use artel_workshop::{CallReply, ViewerRole};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -160,7 +160,7 @@ fn a_request_says_through_what_it_came() {
         .post("admin", "/api/v1/daemon/pause", &json!({}))
         .expect(200);
     house.portal("shop");
-    let ada = house.sign_in(Viewer::User);
+    let ada = house.sign_in(ViewerRole::User);
     let (path, body) = (
         "/api/v1/requests",
         json!({ "words": "What is in this folder?" }),
@@ -491,7 +491,7 @@ fn signing_out_is_for_the_console() {
 #[test]
 fn signing_out_ends_the_cookie() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::User);
+    let ada = house.sign_in(ViewerRole::User);
     let (name, _) = ada.cookie.split_once('=').unwrap();
     assert_eq!(name, format!("artel-{}", house.workshop.id().short()));
     let read = || {

@@ -9,10 +9,10 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_server::{Address, Options, Reach, Said};
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor, Failure, Timestamp};
-use artel_workshop::{Caller, Flags, Holder, Init, Stop, Viewer, Workshop};
+use artel_workshop::{Caller, Flags, Holder, Init, Stop, ViewerRole, Workshop};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -39,7 +39,8 @@ otherwise:
 ";
 
 /// The roles, from the lowest on.
-pub(crate) const ROLES: [Viewer; 3] = [Viewer::User, Viewer::Developer, Viewer::Admin];
+pub(crate) const ROLES: [ViewerRole; 3] =
+    [ViewerRole::User, ViewerRole::Developer, ViewerRole::Admin];
 
 /// A workshop that is served until this is dropped.
 pub(crate) struct House {
@@ -64,7 +65,7 @@ impl House {
         let folder = tempfile::tempdir().unwrap();
         let ahead = Arc::new(AtomicI64::new(0));
         let workshop = workshop(&folder, settings, &ahead);
-        let token = |role: Viewer| {
+        let token = |role: ViewerRole| {
             let made = workshop.create_token(Some(role.as_str()), role, Holder::Person);
             let made = made.unwrap();
             (role.as_str(), made.done.token)
@@ -161,7 +162,7 @@ impl House {
     }
 
     /// Signs somebody in at the console.
-    pub(crate) fn sign_in(&self, role: Viewer) -> SignedIn {
+    pub(crate) fn sign_in(&self, role: ViewerRole) -> SignedIn {
         let offer = self.workshop.offer_login(role).unwrap();
         let call = self.follows(&offer.code).host(&self.console());
         let answer = call.send().expect(200);
@@ -235,7 +236,7 @@ fn workshop(folder: &TempDir, settings: &str, ahead: &Arc<AtomicI64>) -> Worksho
         ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
         ("ARTEL_WORKSHOP", home.join("Artel").display().to_string()),
     ];
-    let environment = Environment::of(variables, home);
+    let environment = ProcessEnvironment::of(variables, home);
     let (system, ahead) = (artel_config::system_clock(), Arc::clone(ahead));
     let uptime = system.clone();
     let wall = move || {

@@ -63,7 +63,7 @@ fn no_caller_names_a_file_of_the_machine_as_a_model() {
         for name in [file.display().to_string(), "0123456789".to_owned()] {
             let body = naming(&described, schema, &format!("rehearsal:{name}"));
             let least = route.role.as_deref().unwrap();
-            let roles = ROLES.map(artel_workshop::Viewer::as_str);
+            let roles = ROLES.map(artel_workshop::ViewerRole::as_str);
             for role in roles.iter().skip_while(|role| **role != least) {
                 is_refused(house.post(role, &route.at("0123456789"), &body));
             }

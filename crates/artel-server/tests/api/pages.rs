@@ -8,13 +8,13 @@ use artel_types::{
     ReportWritten, RequestCreated, RunAsked, RunId, RunStarted, StreamName, ToolFinished,
     ToolRequested, TraceId,
 };
-use artel_workshop::Viewer;
+use artel_workshop::ViewerRole;
 use serde_json::{Value, json};
 
 use crate::house::House;
 
 /// Returns a page of the console as somebody of this role sees it.
-fn page(house: &House, role: Viewer, path: &str) -> String {
+fn page(house: &House, role: ViewerRole, path: &str) -> String {
     let cookie = house.sign_in(role).cookie;
     let call = house.with_cookie("GET", path, &cookie);
     call.send().expect(200).text
@@ -41,7 +41,7 @@ fn the_dashboard_counts_and_names_calls_that_need_a_yes() {
         &command,
     ];
     house.until("/api/v1/daemon", |_| shows(&named));
-    let offered = page(&house, Viewer::Admin, "/");
+    let offered = page(&house, ViewerRole::Admin, "/");
     for answer in ["yes", "run", "always", "no"] {
         let button = format!("name=\"answer\" value=\"{answer}\"");
         assert!(offered.contains(&button), "{answer}: {offered}");
@@ -61,7 +61,7 @@ fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them(
     let refused = "are not in force";
     let fault = "by a fault of its own";
     for path in ["/", "/settings"] {
-        let seen = page(&house, Viewer::Developer, path);
+        let seen = page(&house, ViewerRole::Developer, path);
         assert!(!seen.contains(refused) && !seen.contains(fault), "{seen}");
     }
     let file = house.workshop.root().join("artel.toml");
@@ -76,18 +76,18 @@ fn settings_that_are_not_in_force_and_faults_are_shown_to_whoever_can_mend_them(
         .daemon_faltered(&journal, None, broken)
         .unwrap();
     for path in ["/", "/settings"] {
-        let seen = page(&house, Viewer::Developer, path);
+        let seen = page(&house, ViewerRole::Developer, path);
         assert!(
             seen.contains(refused) && seen.contains("works_at_once"),
             "{seen}"
         );
         assert!(seen.contains(fault) && seen.contains(broken), "{seen}");
     }
-    let seen = page(&house, Viewer::User, "/");
+    let seen = page(&house, ViewerRole::User, "/");
     assert!(!seen.contains(refused) && !seen.contains(broken), "{seen}");
     std::fs::write(&file, "").unwrap();
     house.until("/api/v1/daemon", |it| it["refused"] == json!([]));
-    let seen = page(&house, Viewer::Admin, "/settings");
+    let seen = page(&house, ViewerRole::Admin, "/settings");
     assert!(!seen.contains(refused), "{seen}");
     let none: Vec<Value> = Vec::new();
     assert_eq!(
@@ -104,7 +104,7 @@ fn the_settings_tell_which_policies_are_in_force() {
         \"people merge\"\n\n[[rule]]\nprefix = [\"gh\", \"pr\", \"list\"]\ndecision = \"allow\"\n";
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, rules).unwrap();
-    let text = page(&house, Viewer::Developer, "/settings");
+    let text = page(&house, ViewerRole::Developer, "/settings");
     let section = text.split("<section id=\"policies\"").nth(1).unwrap();
     let section = section.split("</section>").next().unwrap();
     let rows: Vec<&str> = section.split("<span class=\"tag\">").skip(1).collect();
@@ -126,7 +126,7 @@ fn the_settings_tell_which_policies_are_in_force() {
     assert!(section.contains("policy.commands, "), "{section}");
     assert!(section.contains("href=\"/agents/engineer\""), "{section}");
     std::fs::write(&file, "[[rule]]\nprefix = 7\n").unwrap();
-    let text = page(&house, Viewer::Developer, "/settings");
+    let text = page(&house, ViewerRole::Developer, "/settings");
     assert!(
         text.contains("until then agents run nothing here"),
         "{text}"
@@ -154,13 +154,13 @@ fn providers_that_are_not_asked_are_shown_and_asked_again_when_an_admin_says_so(
         why: "asked to slow down: 429".to_owned(),
     };
     tell(&house, "anthropic", paused(now.before(hour)));
-    let seen = |role: Viewer, path: &str| {
+    let seen = |role: ViewerRole, path: &str| {
         // Whoever asks for a list has the board take in what is new.
         house.get("user", "/api/v1/runs").expect(200);
         page(&house, role, path)
     };
     assert!(
-        !seen(Viewer::Admin, "/").contains("is paused"),
+        !seen(ViewerRole::Admin, "/").contains("is paused"),
         "it is over"
     );
     tell(&house, "anthropic", paused(now.after(hour)));
@@ -172,7 +172,7 @@ fn providers_that_are_not_asked_are_shown_and_asked_again_when_an_admin_says_so(
     tell(&house, "openai-chat:127.0.0.1:8080", opened);
     let reset = "/api/v1/providers/anthropic/reset";
     for path in ["/", "/settings"] {
-        for role in [Viewer::Developer, Viewer::Admin] {
+        for role in [ViewerRole::Developer, ViewerRole::Admin] {
             let text = seen(role, path);
             assert!(
                 text.contains("<code>anthropic</code> is paused until "),
@@ -180,12 +180,12 @@ fn providers_that_are_not_asked_are_shown_and_asked_again_when_an_admin_says_so(
             );
             assert!(text.contains(": asked to slow down: 429<"), "{text}");
             assert!(text.contains(":8080</code> is left alone until "), "{text}");
-            assert_eq!(text.contains(reset), role == Viewer::Admin, "{text}");
+            assert_eq!(text.contains(reset), role == ViewerRole::Admin, "{text}");
         }
     }
-    assert!(!seen(Viewer::User, "/").contains("anthropic"));
+    assert!(!seen(ViewerRole::User, "/").contains("anthropic"));
     house.workshop.reset_provider("anthropic").unwrap();
-    let text = seen(Viewer::Admin, "/settings");
+    let text = seen(ViewerRole::Admin, "/settings");
     assert!(!text.contains("<code>anthropic</code> is paused"), "{text}");
     assert!(text.contains("is left alone until "), "{text}");
 }
@@ -232,7 +232,7 @@ fn changesets_and_reports_are_listed_a_page_at_a_time() {
     for path in ["/changesets", "/reports"] {
         let (mut seen, mut asked, mut pages) = (Vec::new(), path.to_owned(), 0);
         loop {
-            let text = page(&house, Viewer::User, &asked);
+            let text = page(&house, ViewerRole::User, &asked);
             assert!(text.contains("130 in all"), "{text}");
             let titles = text.split(">Part ").skip(1);
             seen.extend(titles.map(|it| it[..3].to_owned()));
@@ -305,7 +305,7 @@ fn what_needs_somebody_is_what_they_may_decide() {
     let settling = ["waive-tester", "take-over", "skip", "give-up", "cancel"];
     let button = |choice: &str| format!("<button name=\"answer\" value=\"{choice}\"");
     for path in ["/", "/runs/5a5a5a5a"] {
-        for (role, is_offered) in [(Viewer::User, false), (Viewer::Developer, true)] {
+        for (role, is_offered) in [(ViewerRole::User, false), (ViewerRole::Developer, true)] {
             let text = page(&house, role, path);
             let needs = section(&text, "needs");
             assert!(needs.contains(&button("more")), "{needs}");
@@ -316,12 +316,12 @@ fn what_needs_somebody_is_what_they_may_decide() {
             assert_eq!(needs.contains(others), !is_offered, "{needs}");
         }
     }
-    let text = page(&house, Viewer::User, "/");
+    let text = page(&house, ViewerRole::User, "/");
     assert!(text.contains("<title>(1) "), "{text}");
     let merge = "<a href=\"/changesets/";
     assert!(!section(&text, "needs").contains(merge), "{text}");
     assert_eq!(section(&text, "theirs").matches(merge).count(), 2, "{text}");
-    let text = page(&house, Viewer::Developer, "/");
+    let text = page(&house, ViewerRole::Developer, "/");
     assert!(text.contains("<title>(3) "), "{text}");
     assert_eq!(section(&text, "needs").matches(merge).count(), 2, "{text}");
     assert!(!section(&text, "theirs").contains("<li"), "{text}");
@@ -375,7 +375,7 @@ fn a_call_is_opened_with_all_it_was_given_and_gave() {
     let output = format!("{}and it ends", "out\n".repeat(40_000));
     let event = call_tool(&house, "write", &input, &output);
     let path = format!("/runs/50505050/calls/{event}");
-    let run = page(&house, Viewer::Developer, "/runs/50505050?view=full");
+    let run = page(&house, ViewerRole::Developer, "/runs/50505050?view=full");
     assert!(run.contains(&format!("href=\"{path}\"")), "{run}");
     assert!(
         !run.contains("the last of it") && run.len() < 40_000,
@@ -386,7 +386,7 @@ fn a_call_is_opened_with_all_it_was_given_and_gave() {
     let rows = section(&run, "events");
     assert!(rows.contains(">writing notes.md</td>"), "{rows}");
 
-    let call = page(&house, Viewer::Developer, &path);
+    let call = page(&house, ViewerRole::Developer, &path);
     let given = section(&call, "input");
     assert!(
         given.contains("the last of it") && given.contains("&#60;b&#62;"),
@@ -404,15 +404,19 @@ fn a_call_is_opened_with_all_it_was_given_and_gave() {
     assert!(call.len() < 200_000, "{}", call.len());
 
     // It is for those who see the full view, and names a call of that run.
-    let of = |role: Viewer, path: &str| {
+    let of = |role: ViewerRole, path: &str| {
         let cookie = house.sign_in(role).cookie;
         let call = house.with_cookie("GET", path, &cookie);
         call.send()
     };
-    let refused = of(Viewer::User, &path).expect(403);
+    let refused = of(ViewerRole::User, &path).expect(403);
     assert!(!refused.text.contains("notes.md"), "{}", refused.text);
     let other = event - 1;
-    of(Viewer::Developer, &format!("/runs/50505050/calls/{other}")).expect(404);
+    of(
+        ViewerRole::Developer,
+        &format!("/runs/50505050/calls/{other}"),
+    )
+    .expect(404);
 }
 
 #[test]
@@ -427,8 +431,8 @@ fn a_call_of_a_hidden_tool_is_not_opened() {
         "heron is out",
     );
     let path = format!("/runs/50505050/calls/{event}");
-    let run = page(&house, Viewer::Admin, "/runs/50505050?view=full");
-    let call = page(&house, Viewer::Admin, &path);
+    let run = page(&house, ViewerRole::Admin, "/runs/50505050?view=full");
+    let call = page(&house, ViewerRole::Admin, &path);
     assert!(!run.contains("heron") && !run.contains(&path), "{run}");
     assert!(
         !call.contains("heron") && !call.contains("notes.md"),
@@ -449,7 +453,7 @@ fn skills_that_came_with_a_portal_are_listed_and_have_their_pages() {
     };
     skill(&shop.join(".agents/skills"), "count-stock");
     skill(&house.workshop.root().join("Skills"), "count-all");
-    let text = page(&house, Viewer::Developer, "/skills");
+    let text = page(&house, ViewerRole::Developer, "/skills");
     let listed = section(&text, "skills");
     let there = "href=\"/skills/count-stock?portal=shop\"";
     assert!(
@@ -460,7 +464,11 @@ fn skills_that_came_with_a_portal_are_listed_and_have_their_pages() {
     let there = house.workshop.standing_in(&shop);
     let lesson = there.add_lesson("count-stock", "Stock is in crates");
     let lesson = lesson.unwrap();
-    let text = page(&house, Viewer::Developer, "/skills/count-stock?portal=shop");
+    let text = page(
+        &house,
+        ViewerRole::Developer,
+        "/skills/count-stock?portal=shop",
+    );
     assert!(
         text.contains("Counts count-stock.") && text.contains("portal shop"),
         "{text}"
@@ -470,6 +478,10 @@ fn skills_that_came_with_a_portal_are_listed_and_have_their_pages() {
     let remove = format!("/api/v1/skills/count-stock/lessons/{lesson}/remove");
     assert!(lessons.contains(&remove), "{lessons}");
     house.post("developer", &remove, &json!({})).expect(200);
-    let text = page(&house, Viewer::Developer, "/skills/count-stock?portal=shop");
+    let text = page(
+        &house,
+        ViewerRole::Developer,
+        "/skills/count-stock?portal=shop",
+    );
     assert!(!text.contains("Stock is in crates"), "{text}");
 }

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use artel_workshop::Viewer;
+use artel_workshop::ViewerRole;
 use serde_json::json;
 
 use crate::house::House;
@@ -17,19 +17,19 @@ const HOUR: Duration = Duration::from_secs(3_600);
 fn a_link_of_before_the_clock_was_set_back_is_none() {
     let house = House::new();
     house.moves_clock(HOUR);
-    let offer = house.workshop.offer_login(Viewer::Admin).unwrap();
+    let offer = house.workshop.offer_login(ViewerRole::Admin).unwrap();
     house.moves_clock(Duration::ZERO);
     let call = house.follows(&offer.code).host(&house.console());
     call.send().expect(401);
     // One that is offered now is as good as ever.
-    house.sign_in(Viewer::Admin);
+    house.sign_in(ViewerRole::Admin);
 }
 
 #[test]
 fn a_sign_in_of_before_the_clock_was_set_back_is_none() {
     let house = House::new();
     house.moves_clock(HOUR);
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let looks = || house.with_cookie("GET", "/api/v1/waiting", &ada.cookie);
     looks().send().expect(200);
     house.moves_clock(Duration::ZERO);
@@ -37,9 +37,9 @@ fn a_sign_in_of_before_the_clock_was_set_back_is_none() {
     let said = json!({ "text": "with the key" });
     assert_eq!(house.act(&ada, "/api/v1/events", &said).status, 401);
     // A clock that is only set right signs nobody out.
-    let again = house.sign_in(Viewer::Admin);
+    let again = house.sign_in(ViewerRole::Admin);
     house.moves_clock(Duration::from_secs(30));
-    let moved = house.sign_in(Viewer::Admin);
+    let moved = house.sign_in(ViewerRole::Admin);
     house.moves_clock(Duration::ZERO);
     for it in [again, moved] {
         let call = house.with_cookie("GET", "/api/v1/waiting", &it.cookie);
@@ -52,7 +52,7 @@ fn a_sign_in_of_before_the_clock_was_set_back_is_none() {
 #[test]
 fn whoever_looks_at_a_link_ahead_of_its_person_does_not_use_it_up() {
     let house = House::new();
-    let offer = house.workshop.offer_login(Viewer::User).unwrap();
+    let offer = house.workshop.offer_login(ViewerRole::User).unwrap();
     let path = format!("/login?code={}", offer.code);
     let console = house.console();
     let call = |method: &str| house.call(method, &path).host(&console);

@@ -8,7 +8,7 @@ use artel_journal::EventBatch;
 use artel_types::{
     Actor, EventDraft, Fact, LoginOffered, LoginUsed, StreamName, Timestamp, TraceId,
 };
-use artel_workshop::Viewer;
+use artel_workshop::ViewerRole;
 use serde_json::{Value, json};
 
 use crate::house::{House, Route, SignedIn};
@@ -28,8 +28,8 @@ fn posts(house: &House) -> Vec<Route> {
 #[test]
 fn a_cookie_alone_changes_nothing() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::Admin);
-    let other = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
+    let other = house.sign_in(ViewerRole::Admin);
     let read = house.with_cookie("GET", "/api/v1/tokens", &ada.cookie);
     read.send().expect(200);
     // None of it is a key: none at all, another sign-in's, or anything that a page or the cookie says.
@@ -65,7 +65,7 @@ fn a_cookie_alone_changes_nothing() {
 #[test]
 fn no_page_and_no_answer_has_the_key() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let pages = [
         "/",
         "/settings",
@@ -90,7 +90,7 @@ fn no_page_and_no_answer_has_the_key() {
 #[test]
 fn a_cookie_counts_at_the_consoles_own_name_alone() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let port = house.address.port();
     let console = house.console();
     let (name, _) = console.rsplit_once(':').unwrap();
@@ -133,7 +133,7 @@ fn a_cookie_counts_at_the_consoles_own_name_alone() {
 #[test]
 fn a_page_of_another_port_of_the_name_sends_nothing() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let console = house.console();
     let (name, _) = console.rsplit_once(':').unwrap();
     let from = |origin: &str, site: &str| {
@@ -157,7 +157,7 @@ fn a_page_of_another_port_of_the_name_sends_nothing() {
 #[test]
 fn a_link_works_once_and_at_the_consoles_name_alone() {
     let house = House::new();
-    let offer = house.workshop.offer_login(Viewer::User).unwrap();
+    let offer = house.workshop.offer_login(ViewerRole::User).unwrap();
     let path = format!("/login?code={}", offer.code);
     let at = |host: &str, path: &str| house.call("GET", path).host(host).send();
     let follow = |host: &str| house.follows(&offer.code).host(host).send();
@@ -249,7 +249,7 @@ fn an_old_cookie_asks_for_a_fresh_sign_in() {
     let bo = on_record(&known, Some("the key"));
     known.with_cookie("GET", "/", &bo.cookie).send().expect(200);
     // They sign in again, and all is as it was.
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     house
         .act(&ada, "/api/v1/events", &json!({ "text": "again" }))
         .expect(201);
@@ -272,7 +272,7 @@ const FOR_GOOD: [&str; 9] = [
 #[test]
 fn what_opens_a_door_for_good_takes_a_fresh_sign_in() {
     let house = House::new();
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let is_stale =
         |route: &Route| house.act(&ada, &route.at("00000000"), &json!({})).code() == "H010";
     let mut routes = posts(&house);
@@ -298,7 +298,7 @@ fn what_opens_a_door_for_good_takes_a_fresh_sign_in() {
         .act(&ada, "/api/v1/events", &json!({ "text": "on" }))
         .expect(201);
     house.post("admin", "/api/v1/tokens", &token()).expect(201);
-    let again = house.sign_in(Viewer::Admin);
+    let again = house.sign_in(ViewerRole::Admin);
     house.act(&again, "/api/v1/tokens", &token()).expect(201);
     house.act(&ada, "/api/v1/tokens", &token()).expect(403);
 }
@@ -326,7 +326,7 @@ fn only_an_admin_who_just_signed_in_answers_always() {
             .unwrap()
             .len()
     };
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     house.moves_clock(Duration::from_secs(300));
     let (path, answer) = asking(&house);
     let refused = house.act(&ada, &path, &answer("always")).expect(403);
@@ -337,7 +337,7 @@ fn only_an_admin_who_just_signed_in_answers_always() {
     assert_eq!(granted(), 0);
     house.act(&ada, &path, &answer("run")).expect(200);
     assert_eq!(granted(), 0);
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     let (path, answer) = asking(&house);
     house.act(&ada, &path, &answer("always")).expect(200);
     assert_eq!(granted(), 1);
@@ -348,7 +348,7 @@ fn only_an_admin_who_just_signed_in_answers_always() {
 fn a_sign_in_from_the_future_is_not_fresh() {
     let house = House::new();
     house.moves_clock(Duration::from_secs(30));
-    let ada = house.sign_in(Viewer::Admin);
+    let ada = house.sign_in(ViewerRole::Admin);
     house.act(&ada, "/api/v1/tokens", &token()).expect(201);
     house.moves_clock(Duration::ZERO);
     house
@@ -362,7 +362,10 @@ fn a_sign_in_from_the_future_is_not_fresh() {
 #[test]
 fn a_key_ends_with_its_sign_in() {
     let house = House::new();
-    let (ada, ben) = (house.sign_in(Viewer::Admin), house.sign_in(Viewer::Admin));
+    let (ada, ben) = (
+        house.sign_in(ViewerRole::Admin),
+        house.sign_in(ViewerRole::Admin),
+    );
     let mixed = SignedIn {
         cookie: ben.cookie.clone(),
         key: ada.key.clone(),
@@ -398,7 +401,7 @@ fn it_listens_wherever_its_name_leads() {
 fn behind_a_proxy_the_console_has_the_proxys_name() {
     let house = House::with("[server]\nhosts = [\"artel.example\", \"localhost:9000\"]\n");
     let follow = |host: &str| {
-        let offer = house.workshop.offer_login(Viewer::Admin).unwrap();
+        let offer = house.workshop.offer_login(ViewerRole::Admin).unwrap();
         house.follows(&offer.code).host(host).send()
     };
     follow("localhost:9000").expect(401);

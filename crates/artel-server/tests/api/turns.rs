@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Company, Hints, Listens, Nobody, Stop, Viewer};
+use artel_workshop::{Company, Hints, Listens, Nobody, Stop, ViewerRole};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -96,7 +96,7 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let body = json!({ "words": "What is it to Lose the key?" });
     let made = house.post("user", "/api/v1/requests", &body).expect(201);
     let id = made.json()["trace_id"].as_str().unwrap().to_owned();
-    let cookie = house.sign_in(Viewer::Developer).cookie;
+    let cookie = house.sign_in(ViewerRole::Developer).cookie;
     let page = || {
         let call = house.with_cookie("GET", &format!("/runs/{id}"), &cookie);
         call.send().expect(200).text
@@ -144,7 +144,7 @@ fn a_run_without_a_plan_says_why_it_could_not_go_on() {
     let body = json!({ "task": "Lose the key" });
     let began = house.post("developer", "/api/v1/runs", &body).expect(201);
     let run = began.json()["run"].as_str().unwrap().to_owned();
-    let cookie = house.sign_in(Viewer::Developer).cookie;
+    let cookie = house.sign_in(ViewerRole::Developer).cookie;
     let page = |path: &str| {
         let call = house.with_cookie("GET", path, &cookie);
         call.send().expect(200).text

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpStream;
 
-use artel_workshop::Viewer;
+use artel_workshop::ViewerRole;
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -162,20 +162,20 @@ fn whoever_follows_is_shown_what_the_rules_say_now() {
 #[test]
 fn the_console_shows_the_rules_and_lets_an_admin_change_them() {
     let house = House::new();
-    let page = |role: Viewer| {
+    let page = |role: ViewerRole| {
         let cookie = house.sign_in(role).cookie;
         let call = house.with_cookie("GET", "/settings", &cookie);
         call.send().expect(200).text
     };
-    let admin = page(Viewer::Admin);
+    let admin = page(ViewerRole::Admin);
     assert!(admin.contains("name=\"user\" value=\"full\""), "{admin}");
     assert!(admin.contains("name=\"hidden_tools\""), "{admin}");
-    let developer = page(Viewer::Developer);
+    let developer = page(ViewerRole::Developer);
     assert!(developer.contains("Who sees what"), "{developer}");
     assert!(!developer.contains("/api/v1/visibility"), "{developer}");
     let body = json!({ "user": "full", "hidden_tools": ["<b>"] });
     change(&house, "admin", body).expect(200);
-    let admin = page(Viewer::Admin);
+    let admin = page(ViewerRole::Admin);
     assert!(admin.contains("name=\"user\" value=\"summary\""), "{admin}");
     assert!(admin.contains("&#60;b&#62;") && !admin.contains("<b>"));
 }
@@ -195,7 +195,7 @@ fn calls_that_wait_are_for_those_who_may_see_and_answer_them() {
         let seen = house.get(role, "/api/v1/waiting").expect(200).json();
         seen["calls"].as_array().unwrap().clone()
     };
-    let page = |role: Viewer| {
+    let page = |role: ViewerRole| {
         let cookie = house.sign_in(role).cookie;
         let page = house.with_cookie("GET", "/", &cookie);
         page.send().expect(200).text
@@ -210,7 +210,7 @@ fn calls_that_wait_are_for_those_who_may_see_and_answer_them() {
         "they may not see it"
     );
     assert_eq!(calls("admin")[0], call);
-    assert!(!page(Viewer::Developer).contains("needs a yes"));
+    assert!(!page(ViewerRole::Developer).contains("needs a yes"));
     house.post("user", &path, &no).expect(403);
     let refused = house.post("developer", &path, &no).expect(403);
     assert!(refused.text.contains("not yours to see"), "{refused:?}");
@@ -225,12 +225,12 @@ fn calls_that_wait_are_for_those_who_may_see_and_answer_them() {
         }
         house.post(role, &path, &no).expect(403);
     }
-    let admin = page(Viewer::Admin);
+    let admin = page(ViewerRole::Admin);
     assert!(admin.contains("bash needs a yes"), "{admin}");
     assert!(!admin.contains(&path), "nobody decides about it there");
 
     change(&house, "admin", json!({ "hidden_tools": [] })).expect(200);
     assert_eq!(calls("developer")[0], call);
-    assert!(page(Viewer::Developer).contains(&path));
+    assert!(page(ViewerRole::Developer).contains(&path));
     house.post("developer", &path, &no).expect(200);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_journal::EventBatch;
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{Actor, ActorSurface, EventDraft, Fact, RunId, StreamName, Timestamp, TraceId};
@@ -18,7 +18,7 @@ const OPEN: usize = 200;
 
 /// Makes the workshop, and returns how many events are in its journal.
 pub(crate) fn workshop(home: &Path, works: usize) -> (Workshop, u64) {
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");

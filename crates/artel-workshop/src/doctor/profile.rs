@@ -1,6 +1,6 @@
 //! The checks to pass before a profile is relied on.
 
-use artel_config::{Profile, SizeLimit};
+use artel_config::{MachineProfile, SkillSizeChoice};
 use artel_engine::Family;
 use artel_sandbox::{EngagedSandbox, SandboxLevel};
 use artel_skills::MOST_LINES;
@@ -14,7 +14,7 @@ use crate::runs::{SkillsFound, TrustQuestion};
 /// in percent.
 const LEAST_SAVED: f64 = 35.0;
 
-pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
+pub(super) fn checks(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
     let engaged = caller
         .sandbox()
         .map(|(sandbox, _)| sandbox.engaged().clone());
@@ -51,8 +51,8 @@ pub(super) fn checks(caller: &Caller, profile: Profile) -> Vec<Check> {
 }
 
 /// Checks whether the settings select the requested profile.
-fn demanded(caller: &Caller, profile: Profile) -> Check {
-    let word = |profile: Profile| format!("{profile:?}").to_lowercase();
+fn demanded(caller: &Caller, profile: MachineProfile) -> Check {
+    let word = |profile: MachineProfile| format!("{profile:?}").to_lowercase();
     match caller.settings_here() {
         Ok(settings) if settings.hands.profile.value == profile => {
             Check::ok("profile", format!("{} is set", word(profile)))
@@ -75,8 +75,8 @@ fn demanded(caller: &Caller, profile: Profile) -> Check {
     }
 }
 
-fn sandbox(engaged: &EngagedSandbox, profile: Profile) -> Check {
-    let least = if profile == Profile::Local {
+fn sandbox(engaged: &EngagedSandbox, profile: MachineProfile) -> Check {
+    let least = if profile == MachineProfile::Local {
         SandboxLevel::Partial
     } else {
         SandboxLevel::Full
@@ -137,7 +137,7 @@ fn commands(caller: &Caller) -> Check {
 }
 
 /// Checks whether the skills found here meet the profile's demands.
-fn skills(caller: &Caller, profile: Profile) -> Vec<Check> {
+fn skills(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
     let mut checks = match caller.skills_for_profile() {
         Ok(found) => vec![
             injection(caller, &found),
@@ -182,14 +182,14 @@ fn injection(caller: &Caller, found: &SkillsFound) -> Check {
 }
 
 /// Checks whether any skill is larger than a prompt should carry.
-fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
+fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check {
     let old: Vec<&str> = found
         .skills
         .iter()
         .filter(|skill| skill.front.legacy_large_file)
         .map(|skill| skill.name.as_str())
         .collect();
-    if profile == Profile::Production && !old.is_empty() {
+    if profile == MachineProfile::Production && !old.is_empty() {
         return Check::problem(
             "size",
             format!("`legacy_large_file` in {}", old.join(", ")),
@@ -198,8 +198,8 @@ fn size(caller: &Caller, profile: Profile, found: &SkillsFound) -> Check {
     }
     let enforced = caller
         .settings_here()
-        .is_ok_and(|settings| settings.runs.size_limit.value == SizeLimit::Enforce);
-    if profile == Profile::Production && !enforced {
+        .is_ok_and(|settings| settings.runs.size_limit.value == SkillSizeChoice::Enforce);
+    if profile == MachineProfile::Production && !enforced {
         return Check::problem(
             "size",
             format!("skills of more than {MOST_LINES} lines only warn"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_config::Durability;
+use artel_config::DurabilityChoice;
 use artel_skills::Scope;
 use artel_types::{Timestamp, counted};
 
@@ -152,8 +152,8 @@ fn settings(workshop: &Workshop) -> Check {
 
 fn journal(workshop: &Workshop) -> Check {
     let durability = match workshop.settings.journal.durability.value {
-        Durability::Full => "durability full",
-        Durability::Normal => "durability normal: a power cut may lose the last events",
+        DurabilityChoice::Full => "durability full",
+        DurabilityChoice::Normal => "durability normal: a power cut may lose the last events",
     };
     match workshop.verify_events() {
         Err(failure) => Check::of_failure("journal", &failure),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use artel_config::{Accept, Profile, Settings};
+use artel_config::{MachineProfile, SandboxLevelChoice, Settings};
 use artel_policy::environment;
 use artel_policy::path::protected_names;
 use artel_rules::patience::CommandGracePeriods;
@@ -146,10 +146,10 @@ fn first_free(spool: &Path) -> u64 {
 
 /// Returns the sandbox level that the profile requires.
 pub(crate) fn demand(settings: &Settings) -> RequiredSandboxLevel {
-    let accepts_less = settings.hands.accept.value == Accept::Partial;
+    let accepts_less = settings.hands.accept.value == SandboxLevelChoice::Partial;
     match settings.hands.profile.value {
-        Profile::Local if accepts_less => RequiredSandboxLevel(SandboxLevel::Partial),
-        Profile::Local | Profile::Ci | Profile::Production => {
+        MachineProfile::Local if accepts_less => RequiredSandboxLevel(SandboxLevel::Partial),
+        MachineProfile::Local | MachineProfile::Ci | MachineProfile::Production => {
             RequiredSandboxLevel(SandboxLevel::Full)
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_config::{Profile, Settings};
+use artel_config::{MachineProfile, Settings};
 use artel_policy::rules::{PolicyRule, PolicyRuleError, PolicyRuleSet};
 use artel_policy::{
     BoundAdmission, CommandApproval, ContainmentMode, Grant, GrantFile, GrantScope, Policy,
@@ -280,14 +280,14 @@ fn text_of(file: &Path) -> Result<String, String> {
 
 fn commands(settings: &Settings) -> CommandApproval {
     match settings.hands.commands.value {
-        artel_config::Commands::Allow => CommandApproval::Allow,
-        artel_config::Commands::Ask => CommandApproval::Ask,
+        artel_config::CommandApprovalChoice::Allow => CommandApproval::Allow,
+        artel_config::CommandApprovalChoice::Ask => CommandApproval::Ask,
     }
 }
 
 fn containment(settings: &Settings) -> ContainmentMode {
-    let is_on = settings.hands.contained.value == artel_config::Contained::On;
-    if is_on && settings.hands.profile.value != Profile::Production {
+    let is_on = settings.hands.contained.value == artel_config::ContainmentChoice::On;
+    if is_on && settings.hands.profile.value != MachineProfile::Production {
         ContainmentMode::On
     } else {
         ContainmentMode::Off

@@ -334,7 +334,7 @@ fn unknown(trouble: Trouble) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use artel_config::Environment;
+    use artel_config::ProcessEnvironment;
     use artel_types::{Actor, ActorSurface};
 
     use super::*;
@@ -342,7 +342,7 @@ mod tests {
 
     #[test]
     fn what_a_program_tries_no_person_typed() {
-        let environment = Environment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
+        let environment = ProcessEnvironment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
         let clock = artel_config::system_clock();
         let person = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         assert_eq!(person.tries_tools_for(), StartedFor::TypedCommand);

@@ -102,7 +102,7 @@ mod tests {
     use std::cell::RefCell;
     use std::fs;
 
-    use artel_config::Environment;
+    use artel_config::ProcessEnvironment;
     use artel_types::ActorSurface;
 
     use super::*;
@@ -119,7 +119,7 @@ mod tests {
         fs::create_dir_all(root.join("code/shop/src")).unwrap();
         fs::create_dir_all(root.join("plain/inner")).unwrap();
         let clock = artel_config::system_clock();
-        let environment = Environment::of(variables, &root);
+        let environment = ProcessEnvironment::of(variables, &root);
         let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         let workshop = root.join("home/Artel");
         caller.init(Some(&workshop), Init::Complete).unwrap();

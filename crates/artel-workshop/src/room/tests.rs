@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor};
 
 use super::*;
@@ -21,7 +21,7 @@ impl Hut {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
         let named = home.path().to_str().unwrap().to_owned();
-        let environment = Environment::of([("HOME", named)], home.path());
+        let environment = ProcessEnvironment::of([("HOME", named)], home.path());
         let minutes = Arc::new(AtomicU64::new(0));
         let (real, set) = (artel_config::system_clock(), Arc::clone(&minutes));
         let uptime = move || Duration::from_mins(set.load(Ordering::SeqCst));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 pub use look::{HookList, HookRow};
 
-use artel_config::{HookEntry, OnFailure as Failing, Origin};
+use artel_config::{HookEntry, HookFailureChoice as Failing, SettingOrigin};
 use artel_engine::hooks::{
     Declared, Event, Hook, Hooks, Matcher, OnFailure, Profile, Runner, Session, Source, Stranger,
     strangers,
@@ -170,9 +170,11 @@ fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
     let event = Event::find(entry.event).ok_or_else(|| bad("there is no such event".to_owned()))?;
     let matcher = Matcher::new(&entry.matcher).map_err(|error| bad(error.to_string()))?;
     let source = match &entry.origin {
-        Origin::User(file, _) => Source::User(file.clone()),
-        Origin::Workshop(file, _) => Source::Other(file.clone()),
-        Origin::Default | Origin::Env(_) | Origin::Flag => Source::Other("artel.toml".into()),
+        SettingOrigin::User(file, _) => Source::User(file.clone()),
+        SettingOrigin::Workshop(file, _) => Source::Other(file.clone()),
+        SettingOrigin::Default | SettingOrigin::Env(_) | SettingOrigin::Flag => {
+            Source::Other("artel.toml".into())
+        }
     };
     Ok(Hook {
         timeout: entry.timeout,

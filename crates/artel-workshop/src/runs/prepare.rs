@@ -215,7 +215,7 @@ pub(crate) fn prepared(
 /// Returns how models call tools here.
 pub(crate) fn calls_of(house: &Arc<House>) -> ToolCallStyle {
     match house.workshop.settings.runs.tool_calls.value {
-        artel_config::ToolCalls::Native => ToolCallStyle::Native,
-        artel_config::ToolCalls::Text => ToolCallStyle::Text,
+        artel_config::ToolCallFormChoice::Native => ToolCallStyle::Native,
+        artel_config::ToolCallFormChoice::Text => ToolCallStyle::Text,
     }
 }

@@ -29,8 +29,8 @@ impl Workshop {
         }];
         sources.extend(self.caller.skill_sources(folder));
         let limit = match self.settings.runs.size_limit.value {
-            artel_config::SizeLimit::Warn => SizeLimit::Warn,
-            artel_config::SizeLimit::Enforce => SizeLimit::Enforce,
+            artel_config::SkillSizeChoice::Warn => SizeLimit::Warn,
+            artel_config::SkillSizeChoice::Enforce => SizeLimit::Enforce,
         };
         let mut found = SkillsFound::from(discover(&sources, limit));
         if let Some(parts) = self.caller.in_force.parts() {

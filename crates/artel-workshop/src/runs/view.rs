@@ -18,7 +18,7 @@ pub use line::{Line, Mark, Progress, price};
 pub use narrate::Narrator;
 pub use seen::seen;
 
-use artel_config::{Origin, Shown, Viewer};
+use artel_config::{SettingOrigin, ViewerRole, VisibilityLevel};
 use artel_journal::BlobStore;
 use artel_types::{Failure, FailureCode};
 
@@ -47,7 +47,7 @@ pub enum Words {
 pub struct Eyes {
     /// The requested detail.
     pub view: View,
-    pub role: Viewer,
+    pub role: ViewerRole,
     /// The most detail that the viewer may see.
     pub most: View,
     /// Tools of which every viewer sees only that they ran.
@@ -61,7 +61,7 @@ impl Workshop {
     pub fn eyes(&self, view: Option<View>) -> Result<Eyes, Failure> {
         let settings = &self.settings.runs;
         let role = settings.role.value;
-        let is_said = settings.role.origin != Origin::Default;
+        let is_said = settings.role.origin != SettingOrigin::Default;
         let eyes = self.eyes_of(role);
         if view == Some(View::Full) && eyes.most == View::Summary && is_said {
             let what = format!("the full view is not for the role `{}`", role.as_str());
@@ -79,11 +79,11 @@ impl Workshop {
     }
 
     /// Returns the visibility of a role, with all the detail it may see.
-    pub fn eyes_of(&self, role: Viewer) -> Eyes {
+    pub fn eyes_of(&self, role: ViewerRole) -> Eyes {
         let settings = &self.settings.runs;
         let most = match settings.sees(role).value {
-            Shown::Summary => View::Summary,
-            Shown::Full => View::Full,
+            VisibilityLevel::Summary => View::Summary,
+            VisibilityLevel::Full => View::Full,
         };
         Eyes {
             view: most,

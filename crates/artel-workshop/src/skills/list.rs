@@ -88,8 +88,8 @@ impl Caller {
             }),
             Err(problems) if problems.0.iter().all(|it| it.code == FailureCode::W001) => {
                 let limit = match self.settings()?.runs.size_limit.value {
-                    artel_config::SizeLimit::Warn => SizeLimit::Warn,
-                    artel_config::SizeLimit::Enforce => SizeLimit::Enforce,
+                    artel_config::SkillSizeChoice::Warn => SizeLimit::Warn,
+                    artel_config::SkillSizeChoice::Enforce => SizeLimit::Enforce,
                 };
                 let found = discover(&self.skill_sources(&folder), limit);
                 Ok(Here {

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_files::{create_new, make_dirs};
 use artel_skills::Skill;
 use artel_types::{Failure, FailureCode};
@@ -49,7 +49,7 @@ impl Stage {
             workshop: Some(shop.clone()),
             set,
         };
-        let environment = Environment::of(variables, &work);
+        let environment = ProcessEnvironment::of(variables, &work);
         let inside = Caller::new(environment, caller.clock.clone(), flags, caller.via)?;
         inside.init(Some(&shop), Init::Complete)?;
         for (index, skill) in skills.iter().enumerate() {

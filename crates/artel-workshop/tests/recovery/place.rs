@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_sandbox::{Sandbox, SandboxLevel, SandboxStarterProgram};
 use artel_testkit::standin::StandIn;
 use artel_tools::Hints;
@@ -52,7 +52,7 @@ impl Place {
             ("PATH", path),
             ("ANTHROPIC_API_KEY", "follower".into()),
         ];
-        let environment = Environment::of(variables, home.path());
+        let environment = ProcessEnvironment::of(variables, home.path());
         let clock = artel_config::system_clock();
         let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
         let root = home.path().join("Artel");

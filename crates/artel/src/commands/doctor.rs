@@ -1,6 +1,6 @@
 //! `artel doctor`
 
-use artel_config::Profile;
+use artel_config::MachineProfile;
 use artel_types::FailureKind;
 use artel_workshop::{Caller, Check, Health, Problems};
 
@@ -18,7 +18,7 @@ use crate::screen::{Paint, Screen};
 pub(crate) struct Args {
     /// Check against the list for a profile instead: local, ci or production
     #[arg(long, value_name = "PROFILE", value_parser = profile)]
-    profile: Option<Profile>,
+    profile: Option<MachineProfile>,
 }
 
 pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Bad(special.unwrap_or(FailureKind::Failed)))
 }
 
-fn profile(word: &str) -> Result<Profile, String> {
+fn profile(word: &str) -> Result<MachineProfile, String> {
     let unknown = |()| format!("`{word}` is none of local, ci, production");
     word.parse().map_err(unknown)
 }

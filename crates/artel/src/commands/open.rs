@@ -1,7 +1,7 @@
 //! `artel open`
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, Problems, Viewer};
+use artel_workshop::{Caller, Problems, ViewerRole};
 use serde_json::json;
 
 use crate::Verdict;
@@ -13,7 +13,7 @@ use crate::screen::Screen;
 pub(crate) struct Args {
     /// What you can see and do there: user, developer or admin
     #[arg(long, default_value = "admin", value_parser = super::token::role)]
-    role: Viewer,
+    role: ViewerRole,
     /// The port that leads here on your browser's machine, if that is a different one (`ssh
     /// -L`)
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]

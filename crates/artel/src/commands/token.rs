@@ -1,6 +1,6 @@
 //! `artel token`
 
-use artel_workshop::{Caller, Holder, Problems, Viewer};
+use artel_workshop::{Caller, Holder, Problems, ViewerRole};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -26,7 +26,7 @@ enum Act {
     Create {
         /// user, developer or admin
         #[arg(long, value_parser = role)]
-        role: Viewer,
+        role: ViewerRole,
         /// The person who acts with it; you, if not given
         #[arg(long)]
         name: Option<String>,
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// Parses the name of a role.
-pub(super) fn role(text: &str) -> Result<Viewer, String> {
+pub(super) fn role(text: &str) -> Result<ViewerRole, String> {
     let known = text.parse();
     known.map_err(|()| "expected user, developer or admin".to_owned())
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_journal::{EventBatch, EventQuery};
 use artel_types::RunAsked;
 use artel_types::plan::Urgency;
@@ -15,7 +15,7 @@ use crate::board::{Kinship, RunsWanted, WorksWanted};
 use crate::{Caller, Flags, Init, Open, Which, Workshop};
 
 fn workshop(home: &Path) -> Workshop {
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");

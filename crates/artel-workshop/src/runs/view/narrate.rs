@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use artel_config::Viewer;
+use artel_config::ViewerRole;
 use artel_journal::{BlobStore, JournalRecord};
 use artel_types::model::{MessagePart, ModelReply};
 use artel_types::{
@@ -80,7 +80,7 @@ impl Narrator {
             return Vec::new();
         };
         let is_for_audit = event.visibility == EventVisibility::Hidden;
-        if is_for_audit && self.eyes.role != Viewer::Admin {
+        if is_for_audit && self.eyes.role != ViewerRole::Admin {
             return Vec::new();
         }
         let run = match &event.fact {

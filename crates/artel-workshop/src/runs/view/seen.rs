@@ -1,7 +1,7 @@
 //! The events as programs see them. An event is shown as a whole or not at all, without
 //! the values that nobody may see.
 
-use artel_config::Viewer;
+use artel_config::ViewerRole;
 use artel_journal::JournalRecord;
 use artel_types::EventVisibility;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub fn seen(eyes: &Eyes, record: &JournalRecord) -> Option<JournalRecord> {
     let visibility: EventVisibility = record.visibility.parse().ok()?;
     let most = match (eyes.view, eyes.role) {
         (View::Summary, _) => EventVisibility::Summary,
-        (View::Full, Viewer::Admin) => EventVisibility::Hidden,
+        (View::Full, ViewerRole::Admin) => EventVisibility::Hidden,
         (View::Full, _) => EventVisibility::Full,
     };
     if visibility > most {

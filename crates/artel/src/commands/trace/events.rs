@@ -43,7 +43,7 @@ pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Proble
     let mut story = workshop.trace(&args.id, up_to)?;
     let asked = args.full.then_some(View::Full);
     let eyes = Eyes {
-        role: artel_config::Viewer::Admin,
+        role: artel_config::ViewerRole::Admin,
         view: View::Full,
         most: View::Full,
         ..workshop.eyes(asked)?

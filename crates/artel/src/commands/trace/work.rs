@@ -5,7 +5,7 @@ use artel_types::plan::StepState;
 use artel_types::{Actor, ActorKind, Failure, Timestamp};
 use artel_workshop::{
     AgentTale, Chapter, Evidence, Mark, Problems, Remark, StepStory, Traced, Verdict as Found,
-    View, Viewer, Work, WorkStory, Workshop,
+    View, ViewerRole, Work, WorkStory, Workshop,
 };
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(super) fn show(
     let is_one_turn = args.turn.is_some() && args.step.is_none();
     if view == View::Full && eyes.most == View::Summary && !is_one_turn {
         // Nobody has an assigned role here, so a person who asks for everything gets it.
-        (eyes.role, eyes.most) = (Viewer::Developer, View::Full);
+        (eyes.role, eyes.most) = (ViewerRole::Developer, View::Full);
     }
     let me = workshop.caller().actor();
     let story = match workshop.traced(&args.id, &args.wanted(), &eyes)? {

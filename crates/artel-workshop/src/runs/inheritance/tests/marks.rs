@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_journal::{EventBatch, Journal};
 use artel_policy::PolicyContext;
 use artel_testkit::Random;
@@ -19,7 +19,7 @@ use crate::runs::marks::MarksOfWorks;
 use crate::{Caller, Flags, Init, Open, Workshop};
 
 fn workshop(home: &Path) -> Workshop {
-    let environment = Environment::of([("HOME", home.to_str().unwrap().to_owned())], home);
+    let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
     let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
     let root = home.join("Artel");

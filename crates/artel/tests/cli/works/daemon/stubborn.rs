@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use artel_config::Environment;
+use artel_config::ProcessEnvironment;
 use artel_testkit::{figure, is_long, system_clock};
 use artel_types::ActorSurface;
 use artel_workshop::{Caller, DaemonEnded, Flags, Workshop};
@@ -23,7 +23,7 @@ fn opened(town: &Served) -> Workshop {
         ("HOME", house.home.display().to_string()),
         ("ARTEL_WORKSHOP", house.workshop.display().to_string()),
     ];
-    let environment = Environment::of(variables, &town.0.project);
+    let environment = ProcessEnvironment::of(variables, &town.0.project);
     let caller = Caller::new(
         environment,
         system_clock(),
