@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_git::{
-    Change, Fingerprint, Making, RunTree, SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError,
+    RunTree, RunTreeChange, RunTreeError, RunTreeFingerprint, RunTreeLimits, RunTreeSnapshot,
+    RunTreeSpec, SetAsidePath, SetAsideReason,
 };
 use artel_tools::{Effect, Hands, Openings, Unknown};
 use artel_types::{
@@ -29,7 +30,7 @@ pub struct Ground {
     named: Vec<PathBuf>,
     /// Additional folders that are shared instead of copied.
     share: Vec<String>,
-    bounds: TreeBounds,
+    bounds: RunTreeLimits,
     clock: Clock,
     /// Prefix of the snapshot names.
     prefix: String,
@@ -52,14 +53,14 @@ pub struct Plot {
     /// Additional folders that are shared instead of copied.
     pub share: Vec<String>,
     /// Limits on the run's files that are kept.
-    pub bounds: TreeBounds,
+    pub bounds: RunTreeLimits,
 }
 
 #[derive(Default)]
 struct State {
     tree: Option<Arc<RunTree>>,
     /// The newest snapshot, with the fingerprint of the tree at that moment.
-    newest: Option<(String, Fingerprint)>,
+    newest: Option<(String, RunTreeFingerprint)>,
     count: u32,
 }
 
@@ -151,7 +152,7 @@ impl Ground {
         if let Ok(old) = RunTree::open(self.git()?, &self.at) {
             old.remove().map_err(|error| failed(&error))?;
         }
-        let tree = RunTree::make(&Making {
+        let tree = RunTree::make(&RunTreeSpec {
             git: self.git()?,
             from: &self.origin,
             at: &self.at,
@@ -224,7 +225,7 @@ impl Ground {
             return Ok(Vec::new());
         };
         let changes = tree.changes(tree.start()).map_err(|error| failed(&error))?;
-        let is_wanted = |change: &&Change| !change.is_ignored;
+        let is_wanted = |change: &&RunTreeChange| !change.is_ignored;
         Ok(changes.iter().filter(is_wanted).map(change_of).collect())
     }
 
@@ -245,7 +246,7 @@ impl Ground {
         })
     }
 
-    fn find(&self, tree: &RunTree, label: &str) -> Result<Snapshot, Failure> {
+    fn find(&self, tree: &RunTree, label: &str) -> Result<RunTreeSnapshot, Failure> {
         if tree.start().label() == label {
             return Ok(tree.start().clone());
         }
@@ -346,7 +347,7 @@ impl Workplace {
 }
 
 /// Returns the failure for an error of the tree.
-pub(crate) fn failed(error: &TreeError) -> Failure {
+pub(crate) fn failed(error: &RunTreeError) -> Failure {
     let mut why = Vec::new();
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
@@ -374,7 +375,7 @@ fn how_made(tree: &RunTree) -> String {
     }
 }
 
-fn left_out_of(one: &SetAside) -> LeftOutPath {
+fn left_out_of(one: &SetAsidePath) -> LeftOutPath {
     let (why, amount) = match one.why {
         SetAsideReason::GitMetadata => (LeftOutReason::GitMetadata, None),
         SetAsideReason::BareRepository => (LeftOutReason::Repository, None),
@@ -402,15 +403,15 @@ fn left_out_of(one: &SetAside) -> LeftOutPath {
 /// beginning is enough to recognise one.
 const LONGEST_SHOWN: usize = 200;
 
-fn change_of(change: &Change) -> FileChange {
+fn change_of(change: &RunTreeChange) -> FileChange {
     FileChange {
         from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
-            artel_git::ChangeKind::Made => FileChangeKind::Made,
-            artel_git::ChangeKind::Changed => FileChangeKind::Changed,
-            artel_git::ChangeKind::Deleted => FileChangeKind::Deleted,
-            artel_git::ChangeKind::Mode => FileChangeKind::Mode,
+            artel_git::RunTreeChangeKind::Made => FileChangeKind::Made,
+            artel_git::RunTreeChangeKind::Changed => FileChangeKind::Changed,
+            artel_git::RunTreeChangeKind::Deleted => FileChangeKind::Deleted,
+            artel_git::RunTreeChangeKind::Mode => FileChangeKind::Mode,
         },
         added: change.lines_added,
         removed: change.lines_removed,

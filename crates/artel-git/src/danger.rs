@@ -3,7 +3,7 @@
 /// A setting that starts a program or loads settings from elsewhere, and that cannot be
 /// switched off without changing what git would do.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Danger {
+pub struct GitConfigDanger {
     /// Key of the setting, such as `filter.lfs.smudge`.
     pub key: String,
     /// Value of the setting: the program it would start, or what it would read.
@@ -12,13 +12,13 @@ pub struct Danger {
 
 /// All dangerous settings of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Dangers(pub Vec<Danger>);
+pub struct GitConfigDangers(pub Vec<GitConfigDanger>);
 
-impl Dangers {
+impl GitConfigDangers {
     /// Returns the hash that a person's trust is bound to. A changed setting changes it.
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
-        for Danger { key, value } in &self.0 {
+        for GitConfigDanger { key, value } in &self.0 {
             for part in [key, value] {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
@@ -29,20 +29,20 @@ impl Dangers {
 }
 
 /// Finds the dangers in the output of `git config --list -z`.
-pub(crate) fn find(listed: &[u8]) -> Dangers {
+pub(crate) fn find(listed: &[u8]) -> GitConfigDangers {
     let mut dangers: Vec<_> = listed
         .split(|byte| *byte == 0)
         .filter_map(|entry| {
             let text = String::from_utf8_lossy(entry);
             let (key, value) = text.split_once('\n').unwrap_or((&text, ""));
-            is_dangerous(key).then(|| Danger {
+            is_dangerous(key).then(|| GitConfigDanger {
                 key: key.to_owned(),
                 value: value.to_owned(),
             })
         })
         .collect();
     dangers.sort();
-    Dangers(dangers)
+    GitConfigDangers(dangers)
 }
 
 /// Returns whether a setting is dangerous. Git writes the section and the last part of the

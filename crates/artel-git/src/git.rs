@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_sandbox::trusted::{self, TrustedProgramCall, TrustedProgramError, TrustedProgramOutput};
 
-use crate::danger::{self, Dangers};
+use crate::danger::{self, GitConfigDangers};
 use crate::includes;
 
 /// Settings that override the repository's own.
@@ -76,10 +76,10 @@ const GITLINK: &[u8] = b"160000 ";
 
 /// Runs git commands in one working tree.
 #[derive(Debug, Clone)]
-pub struct Git {
+pub struct GitRunner {
     program: PathBuf,
     tree: PathBuf,
-    identity: Identity,
+    identity: GitIdentity,
     timeout: Duration,
     most_output: usize,
     /// Extra settings for one kind of call. They come after all others.
@@ -89,7 +89,7 @@ pub struct Git {
 
 /// Name and e-mail address of a committer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct GitIdentity {
     /// Name of the committer.
     pub name: String,
     /// E-mail address of the committer.
@@ -98,7 +98,7 @@ pub struct Identity {
 
 /// A yes-or-no answer, given as git's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum GitExitAnswer {
     Yes,
     No,
 }
@@ -135,7 +135,7 @@ pub enum GitError {
     NotRun(#[from] TrustedProgramError),
 }
 
-impl Identity {
+impl GitIdentity {
     /// Returns the identity used where no other committer is known.
     pub fn artel() -> Self {
         Self {
@@ -145,10 +145,14 @@ impl Identity {
     }
 }
 
-impl Git {
+impl GitRunner {
     /// Creates a runner for a tree, with the git at this path. Calls may take 30 seconds and
     /// print 16 MiB.
-    pub fn new(program: impl Into<PathBuf>, tree: impl Into<PathBuf>, identity: Identity) -> Self {
+    pub fn new(
+        program: impl Into<PathBuf>,
+        tree: impl Into<PathBuf>,
+        identity: GitIdentity,
+    ) -> Self {
         Self {
             program: program.into(),
             tree: tree.into(),
@@ -199,7 +203,7 @@ impl Git {
         self.run_on(arguments, stdin)
     }
 
-    /// Runs a subcommand like [`Git::run_with`], with arguments that may be file names.
+    /// Runs a subcommand like [`GitRunner::run_with`], with arguments that may be file names.
     pub(crate) fn run_on(
         &self,
         arguments: &[impl AsRef<OsStr>],
@@ -244,11 +248,11 @@ impl Git {
         &self,
         arguments: &[impl AsRef<OsStr>],
         stdin: Vec<u8>,
-    ) -> Result<(Answer, Vec<u8>), GitError> {
+    ) -> Result<(GitExitAnswer, Vec<u8>), GitError> {
         let output = self.start(arguments, stdin)?;
         let answer = match output.code {
-            Some(0) => Answer::Yes,
-            Some(1) => Answer::No,
+            Some(0) => GitExitAnswer::Yes,
+            Some(1) => GitExitAnswer::No,
             _ => {
                 let command = arguments.first().map_or(OsStr::new(""), AsRef::as_ref);
                 return Err(GitError::Refused {
@@ -262,7 +266,7 @@ impl Git {
 
     /// Returns what the repository's configuration would make git start and cannot be switched
     /// off here.
-    pub fn dangers(&self) -> Result<Dangers, GitError> {
+    pub fn dangers(&self) -> Result<GitConfigDangers, GitError> {
         let listed = self.run(&["config", "--list", "--local", "--no-includes", "-z"])?;
         Ok(danger::find(&listed))
     }

@@ -117,15 +117,15 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use crate::{Git, GitError, Identity};
+    use crate::{GitError, GitIdentity, GitRunner};
 
     use super::*;
 
-    fn repository() -> (TempDir, Git) {
+    fn repository() -> (TempDir, GitRunner) {
         let folder = TempDir::new().unwrap();
         let programs = ["/usr/local/bin/git", "/usr/bin/git"].map(PathBuf::from);
         let program = programs.into_iter().find(|path| path.exists()).unwrap();
-        let git = Git::new(program, folder.path(), Identity::artel());
+        let git = GitRunner::new(program, folder.path(), GitIdentity::artel());
         let git = git.patiently(Duration::from_secs(20), 1 << 20);
         git.run(&["init", "-q", "-b", "main"]).unwrap();
         (folder, git)

@@ -3,11 +3,11 @@
 //!
 //! A repository is data that somebody else may have written. Its hooks, pagers, editors,
 //! helpers and drivers are never run. Anything that cannot be switched off on the command
-//! line, such as a filter that changes file contents, is reported as a [`Danger`] before
+//! line, such as a filter that changes file contents, is reported as a [`GitConfigDanger`] before
 //! anything else is done.
 //!
 //! A run works in a [`RunTree`] of its own, and its changes are put in place only when a
-//! person says so. The commits of a plan are made on a [`Line`], and they are merged only
+//! person says so. The commits of a plan are made on a [`PlanBranch`], and they are merged only
 //! when a person says so.
 
 mod danger;
@@ -17,16 +17,19 @@ mod line;
 mod settings;
 mod tree;
 
-pub use danger::{Danger, Dangers};
-pub use git::{Git, GitError, Identity};
+pub use danger::{GitConfigDanger, GitConfigDangers};
+pub use git::{GitError, GitIdentity, GitRunner};
 pub use line::{
-    Base, ByHand, Clash, CommitOrder, Committed, Conflict, Entry, FileStat, HandWay, Line,
-    LineError, Logged, Merge, MergeOrder, MergeRefused, Stat, StatKind, UndoOrder,
+    BranchLogEntry, CommitDiffStat, CommitOutcome, CommitSpec, FileDiffKind, FileDiffStat,
+    GitTreeEntryKind, ManualMerge, ManualMergeKind, MergeConflict, MergeConflictKind,
+    MergeRefusedError, MergeSpec, PersonCheckoutState, PlanBranch, PlanBranchError, PreparedMerge,
+    UndoSpec,
 };
 pub use settings::{SettingsFile, repositories_in, settings_files};
 pub use tree::{
-    Applied, ApplyError, Change, ChangeKind, Fingerprint, FolderTurn, Making, Restored, RunTree,
-    SHARED_NAMES, SetAside, SetAsideReason, Snapshot, TreeBounds, TreeError, shared_folders,
+    FolderWriteTurn, RunTree, RunTreeApplyError, RunTreeApplyOutcome, RunTreeChange,
+    RunTreeChangeKind, RunTreeError, RunTreeFingerprint, RunTreeLimits, RunTreeRestoreOutcome,
+    RunTreeSnapshot, RunTreeSpec, SHARED_NAMES, SetAsidePath, SetAsideReason, shared_folders,
 };
 
 #[cfg(test)]

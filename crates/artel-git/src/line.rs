@@ -30,24 +30,24 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub use commit::{CommitOrder, Committed};
-pub use error::{LineError, MergeRefused};
-pub use merge::{ByHand, HandWay, Merge, MergeOrder, UndoOrder};
-pub use person::Base;
-pub use read::{Entry, FileStat, Logged, Stat, StatKind};
-pub use threeway::{Clash, Conflict};
+pub use commit::{CommitOutcome, CommitSpec};
+pub use error::{MergeRefusedError, PlanBranchError};
+pub use merge::{ManualMerge, ManualMergeKind, MergeSpec, PreparedMerge, UndoSpec};
+pub use person::PersonCheckoutState;
+pub use read::{BranchLogEntry, CommitDiffStat, FileDiffKind, FileDiffStat, GitTreeEntryKind};
+pub use threeway::{MergeConflict, MergeConflictKind};
 
-use crate::tree::TreeBounds;
-use crate::tree::beneath::Beneath;
-use crate::tree::checkout::{Checkout, Source};
+use crate::tree::RunTreeLimits;
+use crate::tree::beneath::NoFollowFolder;
+use crate::tree::checkout::{CheckoutSource, CommitCheckoutSpec};
 use crate::tree::copy::{self, MOST_BYTES};
-use crate::tree::layout::Layout;
-use crate::tree::listing::Listing;
+use crate::tree::layout::RepositoryLayout;
+use crate::tree::listing::PersonFolderLister;
 use crate::tree::own::SETTINGS;
-use crate::tree::place::Repository;
-use crate::tree::store::Store;
+use crate::tree::place::EnclosingRepository;
+use crate::tree::store::GitObjectStore;
 use crate::tree::{LONGEST_CALL, MOST_OUTPUT};
-use crate::{Git, Identity, RunTree, TreeError};
+use crate::{GitIdentity, GitRunner, RunTree, RunTreeError};
 
 /// First field of a line's record.
 const RECORD: &str = "artel line 1";
@@ -58,7 +58,7 @@ const ATTRIBUTES: &str = "* -text -filter -ident -working-tree-encoding !eol !cr
 
 /// A changeset's line: the commits of a plan's run, in a repository beside the person's.
 #[derive(Debug)]
-pub struct Line {
+pub struct PlanBranch {
     program: PathBuf,
     at: PathBuf,
     origin: PathBuf,
@@ -66,10 +66,10 @@ pub struct Line {
     /// The first commit, if the line made it from a folder in no repository.
     first: Option<String>,
     /// Limits on what its checkouts keep of a run's files.
-    bounds: TreeBounds,
+    bounds: RunTreeLimits,
 }
 
-impl Line {
+impl PlanBranch {
     /// Makes a line for a person's folder, or opens the existing one. For a folder in no
     /// repository, its current files become the first commit, unless they exceed the bounds.
     /// The bounds also hold for checkouts.
@@ -77,10 +77,10 @@ impl Line {
         git: &Path,
         at: &Path,
         origin: &Path,
-        bounds: TreeBounds,
-    ) -> Result<Self, LineError> {
+        bounds: RunTreeLimits,
+    ) -> Result<Self, PlanBranchError> {
         match Self::open(git, at) {
-            Err(LineError::NotMade { .. }) => {}
+            Err(PlanBranchError::NotMade { .. }) => {}
             opened => return Ok(Self { bounds, ..opened? }),
         }
         artel_files::make_dirs(at, 0o700)?;
@@ -93,7 +93,7 @@ impl Line {
             origin,
             bounds,
         };
-        match Repository::find(&line.origin) {
+        match EnclosingRepository::find(&line.origin) {
             Some(repository) => line.beside(&repository)?,
             None => line.alone()?,
         }
@@ -102,8 +102,8 @@ impl Line {
     }
 
     /// Opens an existing line, with the default bounds.
-    pub fn open(git: &Path, at: &Path) -> Result<Self, LineError> {
-        let not_made = || LineError::NotMade { at: at.to_owned() };
+    pub fn open(git: &Path, at: &Path) -> Result<Self, PlanBranchError> {
+        let not_made = || PlanBranchError::NotMade { at: at.to_owned() };
         let at = at.canonicalize().map_err(|_| not_made())?;
         let record = at.join("line");
         let bytes = artel_files::read_bounded(&record, 1 << 20).map_err(|_| not_made())?;
@@ -121,7 +121,7 @@ impl Line {
             origin: PathBuf::from(OsStr::from_bytes(origin)),
             format: text(format),
             first: Some(text(first)).filter(|first| !first.is_empty()),
-            bounds: TreeBounds::default(),
+            bounds: RunTreeLimits::default(),
         })
     }
 
@@ -150,21 +150,21 @@ impl Line {
         treeish: &str,
         at: &Path,
         share: &[String],
-    ) -> Result<RunTree, LineError> {
+    ) -> Result<RunTree, PlanBranchError> {
         let source = self.source(treeish)?;
         let repository = self.repository();
         let shallow = repository.as_ref();
         let shallow = shallow.map(|found| found.common.join("shallow"));
-        Ok(RunTree::check_out(Checkout {
+        Ok(RunTree::check_out(CommitCheckoutSpec {
             git: &self.program,
             at,
             origin: &self.origin,
             prefix: repository
                 .as_ref()
-                .map_or(Path::new(""), Repository::prefix),
+                .map_or(Path::new(""), EnclosingRepository::prefix),
             is_private: self.is_private(),
             format: &self.format,
-            exclude: repository.as_ref().map(Repository::exclude),
+            exclude: repository.as_ref().map(EnclosingRepository::exclude),
             shallow,
             source,
             share,
@@ -173,20 +173,20 @@ impl Line {
     }
 
     /// Removes the line. The person's repository keeps what was brought there.
-    pub fn remove(self) -> Result<(), LineError> {
+    pub fn remove(self) -> Result<(), PlanBranchError> {
         drop(fs::remove_file(self.at.join("line")));
         artel_files::remove_tree(&self.at)
-            .map_err(TreeError::system("remove", &self.at))
-            .map_err(LineError::from)
+            .map_err(RunTreeError::system("remove", &self.at))
+            .map_err(PlanBranchError::from)
     }
 
-    fn source(&self, treeish: &str) -> Result<Source, LineError> {
+    fn source(&self, treeish: &str) -> Result<CheckoutSource, PlanBranchError> {
         let name = spell(treeish)?;
         let asked = format!("{name}\n{name}^{{tree}}\n").into_bytes();
         let said = self.git().run_with(&["cat-file", "--batch-check"], asked)?;
         let said = String::from_utf8_lossy(&said);
         let words: Vec<Vec<&str>> = said.lines().map(|line| line.split(' ').collect()).collect();
-        let bad_name = || LineError::BadName {
+        let bad_name = || PlanBranchError::BadName {
             name: treeish.to_owned(),
         };
         let [named, tree] = &words[..] else {
@@ -202,7 +202,7 @@ impl Line {
         let mut objects = vec![self.repository_at().join("objects")];
         let borrowed = self.repository().map(|found| found.objects());
         objects.extend(borrowed.unwrap_or_default());
-        Ok(Source {
+        Ok(CheckoutSource {
             commit,
             tree: (*tree).to_owned(),
             objects,
@@ -210,10 +210,10 @@ impl Line {
     }
 
     /// Returns the person's repository, or `None` for a private line.
-    fn repository(&self) -> Option<Repository> {
+    fn repository(&self) -> Option<EnclosingRepository> {
         match self.first {
             Some(_) => None,
-            None => Repository::find(&self.origin),
+            None => EnclosingRepository::find(&self.origin),
         }
     }
 
@@ -222,74 +222,78 @@ impl Line {
     }
 
     /// Returns a git runner for the line's repository, with no working tree.
-    fn git(&self) -> Git {
+    fn git(&self) -> GitRunner {
         let at = self.repository_at();
-        self.settle(Git::new(&self.program, &at, Identity::artel()))
+        self.settle(GitRunner::new(&self.program, &at, GitIdentity::artel()))
             .variable("GIT_DIR", at)
     }
 
     /// Returns a git runner for the line's repository, with an index of its own and `work_tree`
     /// as the working tree.
-    fn git_with(&self, index: &Path, work_tree: &Path) -> Git {
-        self.settle(Git::new(&self.program, work_tree, Identity::artel()))
-            .set("core.bare=false")
-            .variable("GIT_DIR", self.repository_at())
-            .variable("GIT_WORK_TREE", work_tree)
-            .variable("GIT_INDEX_FILE", index)
+    fn git_with(&self, index: &Path, work_tree: &Path) -> GitRunner {
+        self.settle(GitRunner::new(
+            &self.program,
+            work_tree,
+            GitIdentity::artel(),
+        ))
+        .set("core.bare=false")
+        .variable("GIT_DIR", self.repository_at())
+        .variable("GIT_WORK_TREE", work_tree)
+        .variable("GIT_INDEX_FILE", index)
     }
 
-    fn settle(&self, git: Git) -> Git {
+    fn settle(&self, git: GitRunner) -> GitRunner {
         let git = git.patiently(LONGEST_CALL, MOST_OUTPUT);
         SETTINGS.iter().fold(git, |git, setting| git.set(setting))
     }
 
-    fn store(&self) -> Store {
-        Store::new(self.git(), self.repository_at())
+    fn store(&self) -> GitObjectStore {
+        GitObjectStore::new(self.git(), self.repository_at())
     }
 
     /// Returns a temporary index, deleted on drop.
-    fn index(&self) -> Index {
-        Index(self.at.join(new_name()))
+    fn index(&self) -> TemporaryGitIndex {
+        TemporaryGitIndex(self.at.join(new_name()))
     }
 
     /// Creates the line's repository beside a person's.
-    fn beside(&mut self, repository: &Repository) -> Result<(), LineError> {
+    fn beside(&mut self, repository: &EnclosingRepository) -> Result<(), PlanBranchError> {
         if let Some(from) = repository.foreign() {
             let folder = self.origin.clone();
             let list = repository.common.join("objects/info/alternates");
             return Err(match repository.link_in_objects() {
-                Some(link) if link != list => LineError::LinkedObjects { folder, link },
-                _ => LineError::Borrows { folder, from, list },
+                Some(link) if link != list => PlanBranchError::LinkedObjects { folder, link },
+                _ => PlanBranchError::Borrows { folder, from, list },
             });
         }
         let Some(head) = repository.head(&self.program)? else {
-            return Err(LineError::NoCommit {
+            return Err(PlanBranchError::NoCommit {
                 folder: self.origin.clone(),
             });
         };
         self.format = head.format;
         let objects = [repository.common.join("objects")];
-        Ok(Layout {
+        Ok(RepositoryLayout {
             format: &self.format,
             is_bare: true,
             attributes: ATTRIBUTES,
             shallow: Some(repository.common.join("shallow")),
             objects: &objects,
-            ..Layout::new(&self.repository_at())
+            ..RepositoryLayout::new(&self.repository_at())
         }
         .write()?)
     }
 
     /// Creates the line's repository for a folder in no repository, and commits the folder's
     /// files.
-    fn alone(&mut self) -> Result<(), LineError> {
-        Layout {
+    fn alone(&mut self) -> Result<(), PlanBranchError> {
+        RepositoryLayout {
             is_bare: true,
             attributes: ATTRIBUTES,
-            ..Layout::new(&self.repository_at())
+            ..RepositoryLayout::new(&self.repository_at())
         }
         .write()?;
-        let listing = Listing {
+        let listing = PersonFolderLister {
             program: &self.program,
             folder: &self.origin,
             repository: None,
@@ -297,7 +301,7 @@ impl Line {
             share: &[],
             run: &self.at,
         };
-        let beneath = Beneath::open(&self.origin)?;
+        let beneath = NoFollowFolder::open(&self.origin)?;
         let paths = listing.paths()?;
         let mut there = Vec::new();
         for path in &paths {
@@ -330,7 +334,7 @@ impl Line {
         Ok(())
     }
 
-    fn write_record(&self) -> Result<(), LineError> {
+    fn write_record(&self) -> Result<(), PlanBranchError> {
         let first = self.first.as_deref().unwrap_or_default();
         let mut record = Vec::new();
         for field in [
@@ -348,9 +352,9 @@ impl Line {
 }
 
 /// An index file for git, deleted on drop.
-struct Index(PathBuf);
+struct TemporaryGitIndex(PathBuf);
 
-impl Drop for Index {
+impl Drop for TemporaryGitIndex {
     fn drop(&mut self) {
         drop(fs::remove_file(&self.0));
         drop(fs::remove_file(self.0.with_extension("lock")));
@@ -367,14 +371,14 @@ fn new_name() -> String {
 
 /// Spells a name so that git can take it for nothing else: as a whole object id, or as a
 /// branch.
-fn spell(name: &str) -> Result<String, LineError> {
+fn spell(name: &str) -> Result<String, PlanBranchError> {
     if is_id(name) {
         return Ok(name.to_owned());
     }
     if is_branch(name) {
         return Ok(format!("refs/heads/{name}"));
     }
-    Err(LineError::BadName {
+    Err(PlanBranchError::BadName {
         name: name.to_owned(),
     })
 }
@@ -401,12 +405,12 @@ fn id_of(said: &[u8]) -> String {
     String::from_utf8_lossy(said).trim().to_owned()
 }
 
-fn found(path: &Path) -> impl FnOnce(std::io::Error) -> TreeError {
-    TreeError::system("find", path)
+fn found(path: &Path) -> impl FnOnce(std::io::Error) -> RunTreeError {
+    RunTreeError::system("find", path)
 }
 
-fn not_a_record(path: PathBuf) -> LineError {
-    LineError::Damaged {
+fn not_a_record(path: PathBuf) -> PlanBranchError {
+    PlanBranchError::Damaged {
         path,
         why: "it is no record of a line",
     }

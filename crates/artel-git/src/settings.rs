@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::tree::place::Repository;
-use crate::{Git, GitError, Identity};
+use crate::tree::place::EnclosingRepository;
+use crate::{GitError, GitIdentity, GitRunner};
 
 /// How many files and folders are looked at for repositories beneath a folder, the nearest first.
 const MOST_LOOKED_AT: usize = 50_000;
@@ -88,7 +88,7 @@ pub fn repositories_in(folder: &Path) -> Vec<PathBuf> {
 /// that lies, and those among the nearest files and folders beneath it. No link is followed.
 pub fn settings_files(program: &Path, folder: &Path) -> Vec<SettingsFile> {
     let mut repositories = repositories_beneath(folder);
-    if let Some(own) = Repository::find(folder) {
+    if let Some(own) = EnclosingRepository::find(folder) {
         repositories.extend([own.own, own.common]);
     }
     repositories.sort();
@@ -161,7 +161,8 @@ fn read(program: &Path, path: PathBuf) -> SettingsFile {
 
 /// Has git read a file of settings, and nothing else.
 fn list(program: &Path, path: &Path) -> Result<Vec<u8>, GitError> {
-    let git = Git::new(program, "/", Identity::artel()).variable("GIT_DIR", "/nonexistent");
+    let git =
+        GitRunner::new(program, "/", GitIdentity::artel()).variable("GIT_DIR", "/nonexistent");
     let words = ["config", "--no-includes", "-z", "--list", "--file"].map(OsStr::new);
     let words: Vec<_> = words.into_iter().chain([path.as_os_str()]).collect();
     git.run_on(&words, Vec::new())

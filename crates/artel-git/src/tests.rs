@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{Git, GitError, Identity};
+use crate::{GitError, GitIdentity, GitRunner};
 
 fn git_program() -> PathBuf {
     ["/usr/local/bin/git", "/usr/bin/git"]
@@ -15,15 +15,15 @@ fn git_program() -> PathBuf {
         .unwrap()
 }
 
-fn git(tree: &Path) -> Git {
-    let identity = Identity {
+fn git(tree: &Path) -> GitRunner {
+    let identity = GitIdentity {
         name: "Artel".to_owned(),
         email: "artel@localhost".to_owned(),
     };
-    Git::new(git_program(), tree, identity)
+    GitRunner::new(git_program(), tree, identity)
 }
 
-fn repository() -> (TempDir, Git) {
+fn repository() -> (TempDir, GitRunner) {
     let folder = TempDir::new().unwrap();
     let git = git(folder.path());
     git.run(&["init", "-q", "-b", "main"]).unwrap();
@@ -102,7 +102,7 @@ fn nothing_that_a_repository_names_is_started() {
 
 /// Makes a repository with another one in `sub`, which the index knows. Its settings start
 /// the trap if git looks into it.
-fn around_another(marker: &Path, outside: &Path) -> (TempDir, Git) {
+fn around_another(marker: &Path, outside: &Path) -> (TempDir, GitRunner) {
     let (folder, outer) = repository();
     let sub = folder.path().join("sub");
     fs::create_dir(&sub).unwrap();

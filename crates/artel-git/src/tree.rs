@@ -47,24 +47,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-pub use apply::Applied;
-pub use aside::{SetAside, SetAsideReason, TreeBounds};
-pub use difference::{Change, ChangeKind};
-pub use error::{ApplyError, TreeError};
+pub use apply::RunTreeApplyOutcome;
+pub use aside::{RunTreeLimits, SetAsidePath, SetAsideReason};
+pub use difference::{RunTreeChange, RunTreeChangeKind};
+pub use error::{RunTreeApplyError, RunTreeError};
 pub use ignores::{SHARED_NAMES, shared_folders};
-pub use restore::Restored;
-pub use snapshot::{Fingerprint, Snapshot};
-pub use turn::FolderTurn;
+pub use restore::RunTreeRestoreOutcome;
+pub use snapshot::{RunTreeFingerprint, RunTreeSnapshot};
+pub use turn::FolderWriteTurn;
 
-use aside::Began;
-use beneath::Beneath;
-use copy::Copy;
-use ignores::{LeftOut, Rules};
-use listing::Listing;
-use own::Own;
-use place::Repository;
-use snapshot::Known;
-use store::Store;
+use aside::InitialSetAside;
+use beneath::NoFollowFolder;
+use copy::FolderCopier;
+use ignores::{GitIgnoreRules, SnapshotFolderFilter};
+use listing::PersonFolderLister;
+use own::RunFolderPaths;
+use place::EnclosingRepository;
+use snapshot::PrivateIndexState;
+use store::GitObjectStore;
 use walk::Files;
 
 /// Longest time of a git call. Git takes less even for the largest tree.
@@ -82,7 +82,7 @@ const START: &str = "start";
 
 /// Specification of a tree to make.
 #[derive(Debug, Clone, Copy)]
-pub struct Making<'m> {
+pub struct RunTreeSpec<'m> {
     /// Absolute path of the git to use.
     pub git: &'m Path,
     /// The person's folder.
@@ -96,27 +96,27 @@ pub struct Making<'m> {
     /// [`SHARED_NAMES`].
     pub share: &'m [String],
     /// Limits on what is kept of the run's files.
-    pub bounds: TreeBounds,
+    pub bounds: RunTreeLimits,
 }
 
 /// A run's own tree, with its repository and snapshots.
 #[derive(Debug)]
 pub struct RunTree {
-    own: Own,
+    own: RunFolderPaths,
     origin: PathBuf,
     share: Vec<String>,
-    start: Snapshot,
-    left_out: LeftOut,
+    start: RunTreeSnapshot,
+    left_out: SnapshotFolderFilter,
     /// Object folders that the tree's repository reads but does not own.
     borrowed: Vec<PathBuf>,
-    known: Mutex<Known>,
-    kind: Kind,
-    began: Began,
+    known: Mutex<PrivateIndexState>,
+    kind: RunTreeOriginKind,
+    began: InitialSetAside,
 }
 
 /// The origin that a tree was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum RunTreeOriginKind {
     /// A commit: the repository borrows its objects.
     Commit,
     /// A repository without a commit yet.
@@ -130,38 +130,38 @@ impl RunTree {
     /// new files that git does not ignore, and the named files. Modes and times are those of
     /// the person's files. Leaves out paths that lead through a link, and anything that is
     /// neither file nor link.
-    pub fn make(making: &Making<'_>) -> Result<Self, TreeError> {
+    pub fn make(making: &RunTreeSpec<'_>) -> Result<Self, RunTreeError> {
         let at = clear_for(making.at)?;
         let origin = making.from.canonicalize();
-        let origin = origin.map_err(TreeError::system("find", making.from))?;
-        let repository = Repository::find(&origin);
+        let origin = origin.map_err(RunTreeError::system("find", making.from))?;
+        let repository = EnclosingRepository::find(&origin);
         let head = match &repository {
             Some(repository) => repository.head(making.git)?,
             None => None,
         };
         let prefix = repository
             .as_ref()
-            .map_or(Path::new(""), Repository::prefix);
-        let own = Own::new(making.git, &at, prefix);
-        fs::create_dir_all(&own.files).map_err(TreeError::system("make", &own.files))?;
+            .map_or(Path::new(""), EnclosingRepository::prefix);
+        let own = RunFolderPaths::new(making.git, &at, prefix);
+        fs::create_dir_all(&own.files).map_err(RunTreeError::system("make", &own.files))?;
         let copied = copy_files(making, &own, &origin, repository.as_ref())?;
         own.lay_out(repository.as_ref(), head.as_ref())?;
         own.fill(head.as_ref(), prefix)?;
         let kind = match (&repository, &head) {
-            (Some(_), Some(_)) => Kind::Commit,
-            (Some(_), None) => Kind::Unborn,
-            (None, _) => Kind::Folder,
+            (Some(_), Some(_)) => RunTreeOriginKind::Commit,
+            (Some(_), None) => RunTreeOriginKind::Unborn,
+            (None, _) => RunTreeOriginKind::Folder,
         };
         let mut tree = Self {
-            left_out: LeftOut::new(making.share, copied.iter().map(PathBuf::as_path)),
+            left_out: SnapshotFolderFilter::new(making.share, copied.iter().map(PathBuf::as_path)),
             own,
             origin,
             share: making.share.to_vec(),
-            start: Snapshot::unknown(START),
+            start: RunTreeSnapshot::unknown(START),
             borrowed: borrowed(kind, repository.as_ref()),
             known: Mutex::default(),
             kind,
-            began: Began::with(making.bounds, &[]),
+            began: InitialSetAside::with(making.bounds, &[]),
         };
         tree.begin()?;
         tree.write_record(prefix)?;
@@ -169,19 +169,19 @@ impl RunTree {
     }
 
     /// Takes the first snapshot, and notes what it does not hold.
-    fn begin(&mut self) -> Result<(), TreeError> {
+    fn begin(&mut self) -> Result<(), RunTreeError> {
         self.start = self.snapshot(START)?;
-        self.began = Began::with(self.began.bounds, self.start.set_aside());
+        self.began = InitialSetAside::with(self.began.bounds, self.start.set_aside());
         self.began.write(&self.own.at, self.start.set_aside())
     }
 
     /// Opens an existing tree.
-    pub fn open(git: &Path, at: &Path) -> Result<Self, TreeError> {
-        let not_made = || TreeError::NotMade { at: at.to_owned() };
+    pub fn open(git: &Path, at: &Path) -> Result<Self, RunTreeError> {
+        let not_made = || RunTreeError::NotMade { at: at.to_owned() };
         let whole = at.canonicalize().map_err(|_| not_made())?;
         let record = whole.join("run");
         let bytes = artel_files::read_bounded(&record, 1 << 20).map_err(|_| not_made())?;
-        let damaged = || TreeError::Damaged {
+        let damaged = || RunTreeError::Damaged {
             path: record.clone(),
             why: "it is no record of a tree",
         };
@@ -189,34 +189,37 @@ impl RunTree {
         if fields.next() != Some(OsStr::new(RECORD)) {
             return Err(damaged());
         }
-        let kind = fields.next().and_then(Kind::of).ok_or_else(damaged)?;
+        let kind = fields
+            .next()
+            .and_then(RunTreeOriginKind::of)
+            .ok_or_else(damaged)?;
         let origin = PathBuf::from(fields.next().ok_or_else(damaged)?);
         let prefix = PathBuf::from(fields.next().ok_or_else(damaged)?);
         let share = fields.filter(|name| !name.is_empty());
         let share = share.map(|name| name.to_string_lossy().into_owned());
         let mut tree = Self {
-            own: Own::new(git, &whole, &prefix),
+            own: RunFolderPaths::new(git, &whole, &prefix),
             share: share.collect(),
-            start: Snapshot::unknown(START),
-            left_out: LeftOut::new(&[], std::iter::empty()),
-            borrowed: match checkout::Source::read(&whole)? {
+            start: RunTreeSnapshot::unknown(START),
+            left_out: SnapshotFolderFilter::new(&[], std::iter::empty()),
+            borrowed: match checkout::CheckoutSource::read(&whole)? {
                 Some(source) => shown(source.objects, &whole, &origin),
-                None => borrowed(kind, Repository::find(&origin).as_ref()),
+                None => borrowed(kind, EnclosingRepository::find(&origin).as_ref()),
             },
             known: Mutex::default(),
             origin,
             kind,
-            began: Began::read(&whole)?,
+            began: InitialSetAside::read(&whole)?,
         };
         tree.start = tree.find(START)?;
         let began = tree.store().manifest(tree.start.tree())?;
-        tree.left_out = LeftOut::new(&tree.share, began.keys().map(PathBuf::as_path));
+        tree.left_out = SnapshotFolderFilter::new(&tree.share, began.keys().map(PathBuf::as_path));
         Ok(tree)
     }
 
     /// Removes what a process that is gone had not finished writing, for the process that takes
     /// over its work. The caller must be the only one that writes in the tree.
-    pub fn clear_unfinished(&self) -> Result<(), TreeError> {
+    pub fn clear_unfinished(&self) -> Result<(), RunTreeError> {
         let walk = self.look(&Files::default())?;
         let is_leftover = |path: &&PathBuf| path.file_name().is_some_and(artel_files::is_leftover);
         let leftovers: Vec<&PathBuf> = walk.files.keys().filter(is_leftover).collect();
@@ -225,7 +228,7 @@ impl RunTree {
         }
         // Files that the tree began with are the person's, whatever their names.
         let began = self.store().manifest(self.start.tree())?;
-        let beneath = Beneath::open(&self.own.files)?;
+        let beneath = NoFollowFolder::open(&self.own.files)?;
         let mut left = leftovers.iter().filter(|path| !began.contains_key(**path));
         left.try_for_each(|path| beneath.remove(path))
     }
@@ -241,19 +244,19 @@ impl RunTree {
     }
 
     /// Returns the snapshot of the files that the run began with.
-    pub fn start(&self) -> &Snapshot {
+    pub fn start(&self) -> &RunTreeSnapshot {
         &self.start
     }
 
     /// Returns whether this is a plain copy, not based on a commit of the person's.
     pub fn is_copy(&self) -> bool {
-        self.kind != Kind::Commit
+        self.kind != RunTreeOriginKind::Commit
     }
 
     /// Returns the foreign folder that the person's repository borrows from or leads to, if
     /// any. The run sees nothing of it, and gets a plain copy of the files.
     pub fn foreign(&self) -> Option<PathBuf> {
-        let repository = Repository::find(&self.origin).filter(|_| self.is_copy());
+        let repository = EnclosingRepository::find(&self.origin).filter(|_| self.is_copy());
         repository.and_then(|found| found.foreign())
     }
 
@@ -269,12 +272,12 @@ impl RunTree {
     }
 
     /// Removes the tree with all its snapshots.
-    pub fn remove(self) -> Result<(), TreeError> {
+    pub fn remove(self) -> Result<(), RunTreeError> {
         let at = &self.own.at;
         // Without its record it no longer counts as a tree, even if removing the rest is cut
         // short.
         drop(fs::remove_file(at.join("run")));
-        artel_files::remove_tree(at).map_err(TreeError::system("remove", at))
+        artel_files::remove_tree(at).map_err(RunTreeError::system("remove", at))
     }
 
     /// Returns whether the files are the whole tree, not a folder within it.
@@ -282,19 +285,19 @@ impl RunTree {
         self.own.files == self.own.tree()
     }
 
-    fn store(&self) -> Store {
-        Store::new(self.own.private(), self.own.repository())
+    fn store(&self) -> GitObjectStore {
+        GitObjectStore::new(self.own.private(), self.own.repository())
     }
 
-    fn rules(&self) -> Rules {
-        if self.kind == Kind::Folder {
-            return Rules::none(&self.own.files);
+    fn rules(&self) -> GitIgnoreRules {
+        if self.kind == RunTreeOriginKind::Folder {
+            return GitIgnoreRules::none(&self.own.files);
         }
         let exclude = self.own.repository().join("info/exclude");
-        Rules::in_tree(&self.own.tree(), &self.own.files, &exclude)
+        GitIgnoreRules::in_tree(&self.own.tree(), &self.own.files, &exclude)
     }
 
-    fn write_record(&self, prefix: &Path) -> Result<(), TreeError> {
+    fn write_record(&self, prefix: &Path) -> Result<(), RunTreeError> {
         let fields = [
             RECORD.as_bytes(),
             self.kind.text().as_bytes(),
@@ -312,7 +315,7 @@ impl RunTree {
     }
 }
 
-impl Kind {
+impl RunTreeOriginKind {
     fn text(self) -> &'static str {
         match self {
             Self::Commit => "commit",
@@ -331,7 +334,7 @@ impl Kind {
 /// Drops object folders that an older build noted although they are not the repository's
 /// own.
 fn shown(mut objects: Vec<PathBuf>, at: &Path, origin: &Path) -> Vec<PathBuf> {
-    let Some(repository) = Repository::find(origin) else {
+    let Some(repository) = EnclosingRepository::find(origin) else {
         return objects;
     };
     if repository.foreign().is_some() {
@@ -343,37 +346,39 @@ fn shown(mut objects: Vec<PathBuf>, at: &Path, origin: &Path) -> Vec<PathBuf> {
     objects
 }
 
-fn borrowed(kind: Kind, repository: Option<&Repository>) -> Vec<PathBuf> {
-    let repository = repository.filter(|_| kind == Kind::Commit);
-    repository.map(Repository::objects).unwrap_or_default()
+fn borrowed(kind: RunTreeOriginKind, repository: Option<&EnclosingRepository>) -> Vec<PathBuf> {
+    let repository = repository.filter(|_| kind == RunTreeOriginKind::Commit);
+    repository
+        .map(EnclosingRepository::objects)
+        .unwrap_or_default()
 }
 
 /// Makes the folder of a new run, without leftovers of an attempt that was cut short.
-fn clear_for(at: &Path) -> Result<PathBuf, TreeError> {
+fn clear_for(at: &Path) -> Result<PathBuf, RunTreeError> {
     if at.join("run").symlink_metadata().is_ok() {
-        return Err(TreeError::Exists { at: at.to_owned() });
+        return Err(RunTreeError::Exists { at: at.to_owned() });
     }
     artel_files::make_dirs(at, 0o700)?;
     for part in ["tree", "git", "snapshots"] {
         let part = at.join(part);
-        artel_files::remove_tree(&part).map_err(TreeError::system("remove", &part))?;
+        artel_files::remove_tree(&part).map_err(RunTreeError::system("remove", &part))?;
     }
     for file in ["index", "line", "aside"] {
         drop(fs::remove_file(at.join(file)));
     }
     artel_files::make_dir(&at.join("snapshots"), 0o700)?;
-    at.canonicalize().map_err(TreeError::system("find", at))
+    at.canonicalize().map_err(RunTreeError::system("find", at))
 }
 
 /// Copies the files, and the ignore files in the folders above them, which apply to them
 /// too.
 fn copy_files(
-    making: &Making<'_>,
-    own: &Own,
+    making: &RunTreeSpec<'_>,
+    own: &RunFolderPaths,
     origin: &Path,
-    repository: Option<&Repository>,
-) -> Result<Vec<PathBuf>, TreeError> {
-    let listing = Listing {
+    repository: Option<&EnclosingRepository>,
+) -> Result<Vec<PathBuf>, RunTreeError> {
+    let listing = PersonFolderLister {
         program: making.git,
         folder: origin,
         repository,
@@ -381,7 +386,7 @@ fn copy_files(
         share: making.share,
         run: &own.at,
     };
-    let copied = Copy::new(origin, &own.files, making.bounds)?.all(&listing.paths()?)?;
+    let copied = FolderCopier::new(origin, &own.files, making.bounds)?.all(&listing.paths()?)?;
     let Some(repository) = repository else {
         return Ok(copied);
     };
@@ -389,7 +394,7 @@ fn copy_files(
     for folder in above.map(|folder| folder.join(".gitignore")) {
         if let Ok(text) = artel_files::read_bounded(&repository.top.join(&folder), 1 << 20) {
             let to = own.tree().join(&folder);
-            fs::write(&to, text).map_err(TreeError::system("write", &to))?;
+            fs::write(&to, text).map_err(RunTreeError::system("write", &to))?;
         }
     }
     Ok(copied)

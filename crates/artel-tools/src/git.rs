@@ -7,7 +7,7 @@ mod left_out;
 
 use std::sync::Arc;
 
-use artel_git::{Git, GitError, Identity};
+use artel_git::{GitError, GitIdentity, GitRunner};
 use artel_policy::rules::RequestedHost;
 use artel_policy::{FileTarget, GitOperation, PolicyAction, TargetTree};
 use serde_json::{Value, json};
@@ -105,20 +105,20 @@ impl Tool for GitTool {
 }
 
 /// Returns the run's own repository.
-fn repository(bench: &Bench) -> Result<Git, Trouble> {
+fn repository(bench: &Bench) -> Result<GitRunner, Trouble> {
     let program = bench.git.clone().ok_or_else(|| {
         Trouble::new(TroubleKind::NotFound, "git is not installed").hint("go on without git")
     })?;
-    let identity = Identity {
+    let identity = GitIdentity {
         name: format!("Artel {}", bench.role),
         email: "artel@localhost".to_owned(),
     };
-    Ok(Git::new(program, bench.tree.path(), identity))
+    Ok(GitRunner::new(program, bench.tree.path(), identity))
 }
 
 /// Adds a hint after git refused: a revision similar to the given one, or the call that
 /// must come first.
-fn advised(git: &Git, input: &Value, trouble: Trouble) -> Trouble {
+fn advised(git: &GitRunner, input: &Value, trouble: Trouble) -> Trouble {
     const UNKNOWN: [&str; 5] = [
         "unknown revision",
         "bad revision",
@@ -155,7 +155,7 @@ fn advised(git: &Git, input: &Value, trouble: Trouble) -> Trouble {
     }
 }
 
-fn remote_host(git: &Git, input: &Value) -> Result<String, Trouble> {
+fn remote_host(git: &GitRunner, input: &Value) -> Result<String, Trouble> {
     let remote = input
         .get("remote")
         .and_then(Value::as_str)

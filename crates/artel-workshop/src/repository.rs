@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use artel_git::{Git, GitError, Identity};
+use artel_git::{GitError, GitIdentity, GitRunner};
 use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
@@ -36,7 +36,7 @@ impl Caller {
         else {
             return Ok(());
         };
-        let git = Git::new(git, folder, Identity::artel());
+        let git = GitRunner::new(git, folder, GitIdentity::artel());
         let found = git.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
         match found {
             Err(GitError::Refused { .. }) => Err(no_commit(folder)),
@@ -52,7 +52,7 @@ impl Caller {
                 .because("there is no `git` on the PATH")
                 .advise("install git")
         })?;
-        let git = Git::new(git, folder, Identity::artel());
+        let git = GitRunner::new(git, folder, GitIdentity::artel());
         let message = format!("--message={says}");
         for words in [
             &["init", "--quiet", "--initial-branch=main"][..],

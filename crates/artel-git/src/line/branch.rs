@@ -7,10 +7,10 @@ use std::path::PathBuf;
 
 use rustix::fs::FlockOperation;
 
-use crate::TreeError;
+use crate::RunTreeError;
 
-use super::person::{Person, Seat};
-use super::{Line, LineError, id_of, is_branch, is_id, spell};
+use super::person::{BranchCheckoutLocation, PersonRepository};
+use super::{PlanBranch, PlanBranchError, id_of, is_branch, is_id, spell};
 
 /// Number of objects from which a pack is worthwhile.
 const MANY: u32 = 100;
@@ -18,9 +18,9 @@ const MANY: u32 = 100;
 /// Largest number of branch names to try.
 const MOST_TRIES: usize = 10_000;
 
-impl Line {
+impl PlanBranch {
     /// Returns the commit of a branch of the line, or `None` if the branch does not exist yet.
-    pub fn head(&self, branch: &str) -> Result<Option<String>, LineError> {
+    pub fn head(&self, branch: &str) -> Result<Option<String>, PlanBranchError> {
         let path = self.branch_path(branch)?;
         let held = match artel_files::read_bounded(&path, 128) {
             Ok(held) => id_of(&held),
@@ -32,7 +32,7 @@ impl Line {
         if is_id(&held) {
             Ok(Some(held))
         } else {
-            Err(LineError::Damaged {
+            Err(PlanBranchError::Damaged {
                 path,
                 why: "it names no commit",
             })
@@ -42,22 +42,22 @@ impl Line {
     /// Moves a branch of the line from one commit to another, durably. Makes the branch if it
     /// does not exist yet. Succeeds if the branch is already at `to`, and refuses if it is
     /// anywhere else.
-    pub fn advance(&self, branch: &str, from: &str, to: &str) -> Result<(), LineError> {
+    pub fn advance(&self, branch: &str, from: &str, to: &str) -> Result<(), PlanBranchError> {
         let path = self.branch_path(branch)?;
         if !is_id(to) {
-            return Err(LineError::BadName {
+            return Err(PlanBranchError::BadName {
                 name: to.to_owned(),
             });
         }
         let lock = self.at.join("lock");
-        let lock = File::create(&lock).map_err(TreeError::system("make", &lock))?;
+        let lock = File::create(&lock).map_err(RunTreeError::system("make", &lock))?;
         // The lock is released with the file, even by a kill.
         rustix::fs::flock(&lock, FlockOperation::LockExclusive)
-            .map_err(TreeError::system("lock", &self.at))?;
+            .map_err(RunTreeError::system("lock", &self.at))?;
         match self.head(branch)? {
             Some(found) if found == to => return Ok(()),
             Some(found) if found != from => {
-                return Err(LineError::Moved {
+                return Err(PlanBranchError::Moved {
                     branch: branch.to_owned(),
                     found: Some(found),
                 });
@@ -72,9 +72,9 @@ impl Line {
     }
 
     /// Returns a branch name that the person does not use yet: this one, or one with a number.
-    pub fn free_branch(&self, name: &str) -> Result<String, LineError> {
+    pub fn free_branch(&self, name: &str) -> Result<String, PlanBranchError> {
         if !is_branch(name) {
-            return Err(LineError::BadName {
+            return Err(PlanBranchError::BadName {
                 name: name.to_owned(),
             });
         }
@@ -100,7 +100,7 @@ impl Line {
             .into_iter()
             .chain(numbered)
             .find(|candidate| is_free(candidate))
-            .ok_or_else(|| LineError::Taken {
+            .ok_or_else(|| PlanBranchError::Taken {
                 branch: name.to_owned(),
             })
     }
@@ -108,9 +108,9 @@ impl Line {
     /// Brings the commits of a branch into the person's repository, and makes or moves the
     /// branch of that name there. Refuses if somebody else made the branch, or if it is checked
     /// out.
-    pub fn publish(&self, branch: &str) -> Result<(), LineError> {
+    pub fn publish(&self, branch: &str) -> Result<(), PlanBranchError> {
         let head = self.head(branch)?;
-        let head = head.ok_or_else(|| LineError::Empty {
+        let head = head.ok_or_else(|| PlanBranchError::Empty {
             branch: branch.to_owned(),
         })?;
         let person = self.person()?;
@@ -120,7 +120,7 @@ impl Line {
         }
         if let Some(there) = &there {
             if !self.is_ours(there) {
-                return Err(LineError::Taken {
+                return Err(PlanBranchError::Taken {
                     branch: branch.to_owned(),
                 });
             }
@@ -130,22 +130,24 @@ impl Line {
         let way = (there.as_deref(), Some(head.as_str()));
         match person.move_branch(branch, way, &self.format, "artel: a changeset") {
             // Another branch leaves no room for this name.
-            Err(LineError::Moved { found: None, .. }) if there.is_none() => Err(LineError::Taken {
-                branch: branch.to_owned(),
-            }),
+            Err(PlanBranchError::Moved { found: None, .. }) if there.is_none() => {
+                Err(PlanBranchError::Taken {
+                    branch: branch.to_owned(),
+                })
+            }
             moved => moved,
         }
     }
 
     /// Removes a branch from the person's repository if it still is where Artel left it.
-    pub fn unpublish(&self, branch: &str, expected: &str) -> Result<(), LineError> {
+    pub fn unpublish(&self, branch: &str, expected: &str) -> Result<(), PlanBranchError> {
         self.branch_path(branch)?;
         let person = self.person()?;
         match person.branch(branch)? {
             None => return Ok(()),
             Some(there) if there == expected => {}
             found => {
-                return Err(LineError::Moved {
+                return Err(PlanBranchError::Moved {
                     branch: branch.to_owned(),
                     found,
                 });
@@ -162,7 +164,11 @@ impl Line {
 
     /// Brings a commit into the person's objects, with everything it needs that they do not
     /// have.
-    pub(super) fn bring_over(&self, person: &Person, commit: &str) -> Result<(), LineError> {
+    pub(super) fn bring_over(
+        &self,
+        person: &PersonRepository,
+        commit: &str,
+    ) -> Result<(), PlanBranchError> {
         let commit = spell(commit)?;
         // `--local` skips borrowed objects, which are the person's own.
         let arguments = ["pack-objects", "--revs", "--local", "--stdout", "-q"];
@@ -197,9 +203,9 @@ impl Line {
         is_id(commit) && object.is_file()
     }
 
-    fn branch_path(&self, branch: &str) -> Result<PathBuf, LineError> {
+    fn branch_path(&self, branch: &str) -> Result<PathBuf, PlanBranchError> {
         if !is_branch(branch) {
-            return Err(LineError::BadName {
+            return Err(PlanBranchError::BadName {
                 name: branch.to_owned(),
             });
         }
@@ -207,13 +213,13 @@ impl Line {
     }
 }
 
-fn not_checked_out(person: &Person, branch: &str) -> Result<(), LineError> {
+fn not_checked_out(person: &PersonRepository, branch: &str) -> Result<(), PlanBranchError> {
     let at = match person.seat(branch)? {
-        Seat::Nowhere => return Ok(()),
-        Seat::Here => person.repository.top.clone(),
-        Seat::Elsewhere(at) => at,
+        BranchCheckoutLocation::Nowhere => return Ok(()),
+        BranchCheckoutLocation::Here => person.repository.top.clone(),
+        BranchCheckoutLocation::Elsewhere(at) => at,
     };
-    Err(LineError::CheckedOut {
+    Err(PlanBranchError::CheckedOut {
         branch: branch.to_owned(),
         at,
     })

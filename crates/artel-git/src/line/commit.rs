@@ -8,18 +8,18 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::tree::beneath::Beneath;
-use crate::tree::checkout::Work;
+use crate::tree::beneath::NoFollowFolder;
+use crate::tree::checkout::CheckoutChanges;
 use crate::tree::restore::{TEMP, is_folder, wanted_of};
-use crate::tree::store::Side;
-use crate::{Identity, RunTree, TreeError};
+use crate::tree::store::GitTreeFile;
+use crate::{GitIdentity, RunTree, RunTreeError};
 
-use super::threeway::{Conflict, Merged};
-use super::{Line, LineError, id_of, spell};
+use super::threeway::{MergeConflict, ThreeWayMergeOutcome};
+use super::{PlanBranch, PlanBranchError, id_of, spell};
 
 /// A commit to make.
 #[derive(Debug, Clone, Copy)]
-pub struct CommitOrder<'c> {
+pub struct CommitSpec<'c> {
     /// Tree with the files.
     pub tree: &'c str,
     /// Commit that the work began with.
@@ -31,12 +31,12 @@ pub struct CommitOrder<'c> {
     /// Date in seconds since 1970.
     pub when: i64,
     /// Author and committer.
-    pub author: &'c Identity,
+    pub author: &'c GitIdentity,
 }
 
 /// The outcome of a commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Committed {
+pub enum CommitOutcome {
     /// There was nothing to commit.
     Nothing,
     /// The commit was made.
@@ -47,15 +47,15 @@ pub enum Committed {
         files: Vec<PathBuf>,
     },
     /// Other work changed the same places, so no commit was made.
-    Conflict(Vec<Conflict>),
+    Conflict(Vec<MergeConflict>),
 }
 
-impl Line {
+impl PlanBranch {
     /// Takes over the current files of a checkout and returns their tree: the tree of the
     /// commit with exactly the run's changes in it. New files that git ignores are left out.
-    pub fn take(&self, tree: &RunTree) -> Result<String, LineError> {
+    pub fn take(&self, tree: &RunTree) -> Result<String, PlanBranchError> {
         let Some(work) = tree.work()? else {
-            return Err(LineError::NoCheckout {
+            return Err(PlanBranchError::NoCheckout {
                 files: tree.files().to_owned(),
             });
         };
@@ -74,7 +74,12 @@ impl Line {
 
     /// Returns `tree` with these files and folders as they are in `from`. Those that are
     /// missing in `from` are removed.
-    pub fn graft(&self, tree: &str, from: &str, paths: &[PathBuf]) -> Result<String, LineError> {
+    pub fn graft(
+        &self,
+        tree: &str,
+        from: &str,
+        paths: &[PathBuf],
+    ) -> Result<String, PlanBranchError> {
         let (tree, from) = (spell(tree)?, spell(from)?);
         let index = self.index();
         let git = self.git_with(&index.0, &self.at);
@@ -105,9 +110,14 @@ impl Line {
 
     /// Makes these files of a checkout what they are in a tree of this line. Files that the
     /// tree does not have are removed, and so is anything that blocks a file's path.
-    pub fn put_back(&self, tree: &RunTree, from: &str, paths: &[PathBuf]) -> Result<(), LineError> {
+    pub fn put_back(
+        &self,
+        tree: &RunTree,
+        from: &str,
+        paths: &[PathBuf],
+    ) -> Result<(), PlanBranchError> {
         let prefix = self.prefix();
-        let beneath = Beneath::open(tree.files())?.without_waiting();
+        let beneath = NoFollowFolder::open(tree.files())?.without_waiting();
         for path in paths {
             // A checkout holds only the person's folder.
             let Ok(inside) = path.strip_prefix(&prefix) else {
@@ -120,42 +130,42 @@ impl Line {
             clear_way(tree, &beneath, inside)?;
             let put = |_, bytes: &[u8]| beneath.put(inside, wanted_of(&side, bytes), TEMP.as_ref());
             self.store()
-                .contents::<TreeError>(&[side.id.as_str()], put)?;
+                .contents::<RunTreeError>(&[side.id.as_str()], put)?;
         }
         Ok(())
     }
 
     /// Makes one commit of a change, with a three-way merge if other work came in between. The
     /// same order makes the same commit again.
-    pub fn commit(&self, order: &CommitOrder<'_>) -> Result<Committed, LineError> {
+    pub fn commit(&self, order: &CommitSpec<'_>) -> Result<CommitOutcome, PlanBranchError> {
         let trees = self.trees(&[order.tree, order.base, order.onto])?;
         let [tree, base, onto] = &trees[..] else {
-            return Err(LineError::BadName {
+            return Err(PlanBranchError::BadName {
                 name: order.tree.to_owned(),
             });
         };
         if tree == base {
-            return Ok(Committed::Nothing);
+            return Ok(CommitOutcome::Nothing);
         }
         let merged = if base == onto {
-            Merged::Clean(tree.clone())
+            ThreeWayMergeOutcome::Clean(tree.clone())
         } else {
             self.three_way(&spell(order.base)?, &spell(order.onto)?, tree)?
         };
         let tree = match merged {
-            Merged::Clean(tree) if &tree == onto => {
-                return Ok(Committed::Nothing);
+            ThreeWayMergeOutcome::Clean(tree) if &tree == onto => {
+                return Ok(CommitOutcome::Nothing);
             }
-            Merged::Clean(tree) => tree,
-            Merged::Conflict(conflicts) => {
-                return Ok(Committed::Conflict(conflicts));
+            ThreeWayMergeOutcome::Clean(tree) => tree,
+            ThreeWayMergeOutcome::Conflict(conflicts) => {
+                return Ok(CommitOutcome::Conflict(conflicts));
             }
         };
         let parents = [spell(order.onto)?];
         let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
         let commit = self.write_commit(&tree, &parents, order.message, order.when, order.author)?;
         let files = self.changed(onto, &tree)?;
-        Ok(Committed::Done { commit, files })
+        Ok(CommitOutcome::Done { commit, files })
     }
 
     /// Writes a commit that depends only on the arguments.
@@ -165,8 +175,8 @@ impl Line {
         parents: &[&str],
         message: &str,
         when: i64,
-        author: &Identity,
-    ) -> Result<String, LineError> {
+        author: &GitIdentity,
+    ) -> Result<String, PlanBranchError> {
         let mut arguments = vec!["commit-tree", tree];
         for parent in parents {
             arguments.extend(["-p", parent]);
@@ -184,7 +194,7 @@ impl Line {
     }
 
     /// Puts a run's changes into the tree it was checked out from.
-    fn put_into_tree(&self, work: &Work) -> Result<String, LineError> {
+    fn put_into_tree(&self, work: &CheckoutChanges) -> Result<String, PlanBranchError> {
         let index = self.index();
         let git = self.git_with(&index.0, &self.at);
         git.run(&["read-tree", &work.source.tree])?;
@@ -204,8 +214,8 @@ impl Line {
         &self,
         index: &Path,
         work_tree: &Path,
-        entries: impl Iterator<Item = (&'e Path, Option<&'e Side>)>,
-    ) -> Result<(), LineError> {
+        entries: impl Iterator<Item = (&'e Path, Option<&'e GitTreeFile>)>,
+    ) -> Result<(), PlanBranchError> {
         let mut lines = Vec::new();
         for (path, side) in entries {
             entry(&mut lines, &self.format, side, path);
@@ -220,7 +230,7 @@ impl Line {
 
 /// Removes anything that blocks a file's path: a link or file among the folders above it,
 /// or a folder with its name.
-fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
+fn clear_way(tree: &RunTree, beneath: &NoFollowFolder, path: &Path) -> Result<(), RunTreeError> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     while let Some(folder) = above.pop() {
         let stands = if folder.as_os_str().is_empty() {
@@ -234,7 +244,7 @@ fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeE
     }
     if beneath.look(path)?.is_some_and(is_folder) {
         let whole = tree.files().join(path);
-        return artel_files::remove_tree(&whole).map_err(TreeError::system("remove", &whole));
+        return artel_files::remove_tree(&whole).map_err(RunTreeError::system("remove", &whole));
     }
     Ok(())
 }
@@ -242,7 +252,7 @@ fn clear_way(tree: &RunTree, beneath: &Beneath, path: &Path) -> Result<(), TreeE
 /// Sets index entries from text lines; an entry replaces anything in its way.
 const INDEX_INFO: [&str; 5] = ["update-index", "--add", "--replace", "-z", "--index-info"];
 
-fn entry(lines: &mut Vec<u8>, format: &str, side: Option<&Side>, path: &Path) {
+fn entry(lines: &mut Vec<u8>, format: &str, side: Option<&GitTreeFile>, path: &Path) {
     let path = path.as_os_str().as_bytes();
     let Some(side) = side else {
         return gone(lines, format, path);
@@ -261,10 +271,10 @@ fn gone(lines: &mut Vec<u8>, format: &str, path: &[u8]) {
 
 /// Brings objects from a run's repository into the line's. Objects never change, so a hard
 /// link will do. A pack's index comes after the pack, because git looks for the index.
-fn bring(from: &Path, to: &Path) -> Result<(), TreeError> {
+fn bring(from: &Path, to: &Path) -> Result<(), RunTreeError> {
     let mut files = BTreeSet::new();
-    let listed = |folder: &Path| -> Result<Vec<PathBuf>, TreeError> {
-        let failed = || TreeError::system("list", folder);
+    let listed = |folder: &Path| -> Result<Vec<PathBuf>, RunTreeError> {
+        let failed = || RunTreeError::system("list", folder);
         let entries = fs::read_dir(folder).map_err(failed())?;
         entries
             .map(|entry| Ok(entry.map_err(failed())?.path()))
@@ -290,7 +300,7 @@ fn bring(from: &Path, to: &Path) -> Result<(), TreeError> {
         if target.symlink_metadata().is_ok() {
             continue;
         }
-        link(&source, &target).map_err(TreeError::system("bring over", &source))?;
+        link(&source, &target).map_err(RunTreeError::system("bring over", &source))?;
     }
     Ok(())
 }

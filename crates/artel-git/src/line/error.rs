@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use crate::tree::error::names;
-use crate::{ApplyError, GitError, TreeError};
+use crate::{GitError, RunTreeApplyError, RunTreeError};
 
-use super::threeway::Conflict;
+use super::threeway::MergeConflict;
 
 /// An error of an operation on a line.
 #[derive(Debug, thiserror::Error)]
-pub enum LineError {
+pub enum PlanBranchError {
     /// The person's repository has no commit yet.
     #[error(
         "the repository of `{}` has no commit yet, so there is nothing to branch from; \
@@ -153,10 +153,10 @@ pub enum LineError {
     },
     /// Files could not be written into the person's folder.
     #[error(transparent)]
-    Placing(#[from] ApplyError),
+    Placing(#[from] RunTreeApplyError),
     /// An operation on a run's tree or its files failed.
     #[error(transparent)]
-    Tree(#[from] TreeError),
+    Tree(#[from] RunTreeError),
     /// A file operation of Artel's own failed.
     #[error(transparent)]
     File(#[from] artel_files::FileError),
@@ -167,7 +167,7 @@ pub enum LineError {
 
 /// The reason that a merge, an undo or a redo was not even begun. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
-pub enum MergeRefused {
+pub enum MergeRefusedError {
     /// The branch has moved, and changed the same places in another way.
     #[error(
         "`{into}` changed the same places: {}; take the changes of `{into}` into the branch and \
@@ -178,7 +178,7 @@ pub enum MergeRefused {
         /// Branch to merge into.
         into: String,
         /// The conflicts, with both sides.
-        conflicts: Vec<Conflict>,
+        conflicts: Vec<MergeConflict>,
     },
     /// The person has their own changes in the same files.
     #[error(
@@ -242,16 +242,16 @@ pub enum MergeRefused {
     },
     /// The check itself failed.
     #[error(transparent)]
-    Line(#[from] LineError),
+    Line(#[from] PlanBranchError),
 }
 
-impl From<TreeError> for MergeRefused {
-    fn from(error: TreeError) -> Self {
+impl From<RunTreeError> for MergeRefusedError {
+    fn from(error: RunTreeError) -> Self {
         Self::Line(error.into())
     }
 }
 
-impl From<GitError> for MergeRefused {
+impl From<GitError> for MergeRefusedError {
     fn from(error: GitError) -> Self {
         Self::Line(error.into())
     }

@@ -6,16 +6,16 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::{Line, LineError, found};
-use crate::tree::place::Repository;
+use super::{PlanBranch, PlanBranchError, found};
+use crate::tree::place::EnclosingRepository;
 
 /// Tolerance for the steps in which file system clocks move.
 const STEP: Duration = Duration::from_secs(1);
 
-impl Line {
+impl PlanBranch {
     /// Removes the locks of a branch, and of the working tree, that were made since Artel began
     /// to move the branch. Leaves them if a git is running there: they may be its own.
-    pub fn clear_locks(&self, branch: &str, since: SystemTime) -> Result<(), LineError> {
+    pub fn clear_locks(&self, branch: &str, since: SystemTime) -> Result<(), PlanBranchError> {
         let Some(repository) = self.repository() else {
             return Ok(());
         };
@@ -37,7 +37,7 @@ impl Line {
     }
 }
 
-fn locks(repository: &Repository, branch: &str) -> Vec<PathBuf> {
+fn locks(repository: &EnclosingRepository, branch: &str) -> Vec<PathBuf> {
     let own = ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"];
     let own = own.map(|name| repository.own.join(name));
     let shared = [
@@ -50,7 +50,7 @@ fn locks(repository: &Repository, branch: &str) -> Vec<PathBuf> {
 
 /// Returns whether some git process works in the repository, or may do so but cannot be
 /// inspected.
-fn is_git_at_work(repository: &Repository) -> bool {
+fn is_git_at_work(repository: &EnclosingRepository) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else {
         return true;
     };

@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 
-use crate::Identity;
-use crate::TreeError;
-use crate::tree::placing::{Placing, State};
-use crate::tree::plan::Step;
-use crate::tree::store::{Difference, Lines};
+use crate::GitIdentity;
+use crate::RunTreeError;
+use crate::tree::placing::{FilePlacement, PlacementFileState};
+use crate::tree::plan::PlacementStep;
+use crate::tree::store::{DiffLineCounting, GitTreeDifference};
 
-use super::person::{Person, Seat};
-use super::threeway::Merged;
-use super::{Line, LineError, MergeRefused, paths, spell};
+use super::person::{BranchCheckoutLocation, PersonRepository};
+use super::threeway::ThreeWayMergeOutcome;
+use super::{MergeRefusedError, PlanBranch, PlanBranchError, paths, spell};
 
 /// A merge to plan.
 #[derive(Debug, Clone, Copy)]
-pub struct MergeOrder<'m> {
+pub struct MergeSpec<'m> {
     /// Commit to merge, or a branch of the line.
     pub head: &'m str,
     /// Branch of the person's to merge into, such as `main`.
@@ -29,12 +29,12 @@ pub struct MergeOrder<'m> {
     /// Date in seconds since 1970.
     pub when: i64,
     /// Author and committer.
-    pub author: &'m Identity,
+    pub author: &'m GitIdentity,
 }
 
 /// An undo or a redo to plan.
 #[derive(Debug, Clone, Copy)]
-pub struct UndoOrder<'u> {
+pub struct UndoSpec<'u> {
     /// Commit whose change is reversed: a merge to undo it, an undo to redo what it undid.
     pub commit: &'u str,
     /// Branch of the person's that has the commit.
@@ -44,13 +44,13 @@ pub struct UndoOrder<'u> {
     /// Date in seconds since 1970.
     pub when: i64,
     /// Author and committer.
-    pub author: &'u Identity,
+    pub author: &'u GitIdentity,
 }
 
 /// A commit made for a person's branch, but not put there yet. It can be stored before it
 /// is carried out, and carried out again after a kill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Merge {
+pub struct PreparedMerge {
     /// Branch of the person's to move.
     pub into: String,
     /// Commit that the branch is at.
@@ -69,26 +69,26 @@ pub struct Merge {
 
 /// The way in which a person brought a commit into their branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ByHand {
+pub struct ManualMerge {
     /// Commit in the branch's first-parent history that brought it: a merge, or the commit
     /// itself.
     pub commit: String,
     /// Commit of the branch before that.
     pub before: String,
     /// Whether it was merged or the branch was moved.
-    pub way: HandWay,
+    pub way: ManualMergeKind,
 }
 
 /// The two ways in which a person can bring a commit into a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandWay {
+pub enum ManualMergeKind {
     /// With a merge commit.
     Merged,
     /// By moving the branch to the commit.
     Moved,
 }
 
-impl HandWay {
+impl ManualMergeKind {
     /// Returns the way as one word.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -98,9 +98,13 @@ impl HandWay {
     }
 }
 
-impl Line {
+impl PlanBranch {
     /// Returns how a commit came into a person's branch, or `None` if it is not in the branch.
-    pub fn brought_by_hand(&self, head: &str, into: &str) -> Result<Option<ByHand>, LineError> {
+    pub fn brought_by_hand(
+        &self,
+        head: &str,
+        into: &str,
+    ) -> Result<Option<ManualMerge>, PlanBranchError> {
         let head = spell(head)?;
         let Some(tip) = self.person()?.branch(into)? else {
             return Ok(None);
@@ -115,26 +119,26 @@ impl Line {
         // The oldest first-parent commit of the branch that has it either sits right on top of
         // it or merges it.
         let first = since.lines().last().unwrap_or_default();
-        let parent = |commit: &str| -> Result<String, LineError> {
+        let parent = |commit: &str| -> Result<String, PlanBranchError> {
             let name = format!("{commit}^1");
             Ok(super::id_of(&self.git().run(&["rev-parse", &name])?))
         };
         if first.is_empty() || parent(first)? == head {
-            return Ok(Some(ByHand {
+            return Ok(Some(ManualMerge {
                 before: parent(&head)?,
                 commit: head,
-                way: HandWay::Moved,
+                way: ManualMergeKind::Moved,
             }));
         }
-        Ok(Some(ByHand {
+        Ok(Some(ManualMerge {
             before: parent(first)?,
             commit: first.to_owned(),
-            way: HandWay::Merged,
+            way: ManualMergeKind::Merged,
         }))
     }
 
     /// Plans a merge with a merge commit, even if the branch could be fast-forwarded.
-    pub fn plan_merge(&self, order: &MergeOrder<'_>) -> Result<Merge, MergeRefused> {
+    pub fn plan_merge(&self, order: &MergeSpec<'_>) -> Result<PreparedMerge, MergeRefusedError> {
         let (person, old) = self.branch_for(order.into)?;
         let head = match self.head_or_id(order.head)? {
             Some(head) => head,
@@ -150,21 +154,21 @@ impl Line {
     }
 
     /// Plans a commit that undoes a merge and keeps what people have changed since.
-    pub fn plan_undo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+    pub fn plan_undo(&self, order: &UndoSpec<'_>) -> Result<PreparedMerge, MergeRefusedError> {
         self.plan_reverse(order)
     }
 
     /// Plans a commit that restores what an undo took away; `order.commit` is the undo.
-    pub fn plan_redo(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+    pub fn plan_redo(&self, order: &UndoSpec<'_>) -> Result<PreparedMerge, MergeRefusedError> {
         self.plan_reverse(order)
     }
 
     /// Plans a commit that reverses the change of another one.
-    fn plan_reverse(&self, order: &UndoOrder<'_>) -> Result<Merge, MergeRefused> {
+    fn plan_reverse(&self, order: &UndoSpec<'_>) -> Result<PreparedMerge, MergeRefusedError> {
         let (person, old) = self.branch_for(order.into)?;
         let commit = spell(order.commit)?;
         if !self.is_within(&commit, &old)? {
-            return Err(MergeRefused::NotThere {
+            return Err(MergeRefusedError::NotThere {
                 commit,
                 into: order.into.to_owned(),
             });
@@ -172,7 +176,7 @@ impl Line {
         let before = self
             .git()
             .run(&["rev-parse", &format!("{commit}^1^{{tree}}")]);
-        let before = super::id_of(&before.map_err(LineError::from)?);
+        let before = super::id_of(&before.map_err(PlanBranchError::from)?);
         let merged = self.three_way(&commit, &old, &before)?;
         let tree = clean(merged, order.into)?;
         if tree == self.tree_of(&old)? {
@@ -183,16 +187,16 @@ impl Line {
         self.check(&person, order.into, old.clone(), new)
     }
 
-    fn branch_for(&self, into: &str) -> Result<(Person, String), MergeRefused> {
+    fn branch_for(&self, into: &str) -> Result<(PersonRepository, String), MergeRefusedError> {
         let person = self.person()?;
         let old = person.branch(into)?;
-        let old = old.ok_or_else(|| MergeRefused::NoBranch {
+        let old = old.ok_or_else(|| MergeRefusedError::NoBranch {
             branch: into.to_owned(),
         })?;
         Ok((person, old))
     }
 
-    fn head_or_id(&self, name: &str) -> Result<Option<String>, LineError> {
+    fn head_or_id(&self, name: &str) -> Result<Option<String>, PlanBranchError> {
         if super::is_id(name) {
             Ok(Some(name.to_owned()))
         } else {
@@ -203,13 +207,15 @@ impl Line {
     /// Checks that the person's folder is ready for the merge.
     fn check(
         &self,
-        person: &Person,
+        person: &PersonRepository,
         into: &str,
         old: String,
         new: String,
-    ) -> Result<Merge, MergeRefused> {
-        let differences = self.store().differences(&old, &new, Lines::Uncounted)?;
-        let mut merge = Merge {
+    ) -> Result<PreparedMerge, MergeRefusedError> {
+        let differences = self
+            .store()
+            .differences(&old, &new, DiffLineCounting::Uncounted)?;
+        let mut merge = PreparedMerge {
             into: into.to_owned(),
             old,
             new,
@@ -218,27 +224,27 @@ impl Line {
             is_checked_out: false,
         };
         match person.seat(into)? {
-            Seat::Nowhere if person.is_rebased(into) => {
+            BranchCheckoutLocation::Nowhere if person.is_rebased(into) => {
                 let why =
                     format!("`{into}` is being rebased; try `git rebase --continue` or `--abort`");
-                return Err(MergeRefused::Busy { why });
+                return Err(MergeRefusedError::Busy { why });
             }
-            Seat::Nowhere => return Ok(merge),
-            Seat::Elsewhere(at) => {
-                return Err(MergeRefused::Elsewhere {
+            BranchCheckoutLocation::Nowhere => return Ok(merge),
+            BranchCheckoutLocation::Elsewhere(at) => {
+                return Err(MergeRefusedError::Elsewhere {
                     branch: into.to_owned(),
                     at,
                 });
             }
-            Seat::Here => merge.is_checked_out = true,
+            BranchCheckoutLocation::Here => merge.is_checked_out = true,
         }
         self.recover(person)?;
         if let Some(why) = person.under_way() {
-            return Err(MergeRefused::Busy { why });
+            return Err(MergeRefusedError::Busy { why });
         }
         let files = person.converted(&merge.files)?;
         if !files.is_empty() {
-            return Err(MergeRefused::Converted { files });
+            return Err(MergeRefusedError::Converted { files });
         }
         merge.folders = self.check_files(person, differences)?;
         Ok(merge)
@@ -247,11 +253,11 @@ impl Line {
     /// Checks that files and index match the branch, and returns the folders to make.
     fn check_files(
         &self,
-        person: &Person,
-        differences: Vec<Difference>,
-    ) -> Result<Vec<PathBuf>, MergeRefused> {
+        person: &PersonRepository,
+        differences: Vec<GitTreeDifference>,
+    ) -> Result<Vec<PathBuf>, MergeRefusedError> {
         let Some(entries) = person.entries()? else {
-            return Err(MergeRefused::Busy {
+            return Err(MergeRefusedError::Busy {
                 why: super::deed::UNDECIDED.to_owned(),
             });
         };
@@ -260,7 +266,7 @@ impl Line {
         let states = placing.states(&steps)?;
         let mut files = blocked(&placing, &steps)?;
         for (step, state) in steps.iter().zip(&states) {
-            let is_as_before = matches!(state, State::Before(_));
+            let is_as_before = matches!(state, PlacementFileState::Before(_));
             if !is_as_before || entries.get(&step.path) != step.old.as_ref() {
                 files.push(step.path.clone());
             }
@@ -268,14 +274,17 @@ impl Line {
         if !files.is_empty() {
             files.sort();
             files.dedup();
-            return Err(MergeRefused::Dirty { files });
+            return Err(MergeRefusedError::Dirty { files });
         }
         Ok(placing.missing_folders(&steps)?)
     }
 }
 
 /// Returns the new files that need a folder where the person has a file.
-pub(super) fn blocked(placing: &Placing, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
+pub(super) fn blocked(
+    placing: &FilePlacement,
+    steps: &[PlacementStep],
+) -> Result<Vec<PathBuf>, RunTreeError> {
     let gone = steps.iter().filter(|step| step.new.is_none());
     let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
     let mut found = Vec::new();
@@ -287,7 +296,11 @@ pub(super) fn blocked(placing: &Placing, steps: &[Step]) -> Result<Vec<PathBuf>,
     Ok(found)
 }
 
-fn has_way(placing: &Placing, step: &Step, gone: &BTreeSet<&Path>) -> Result<bool, TreeError> {
+fn has_way(
+    placing: &FilePlacement,
+    step: &PlacementStep,
+    gone: &BTreeSet<&Path>,
+) -> Result<bool, RunTreeError> {
     if step.new.is_none() || step.old.is_some() {
         return Ok(true);
     }
@@ -297,7 +310,7 @@ fn has_way(placing: &Placing, step: &Step, gone: &BTreeSet<&Path>) -> Result<boo
         }
         let stat = match placing.origin.look(folder) {
             Ok(stat) => stat,
-            Err(TreeError::LedAway { .. }) => return Ok(false),
+            Err(RunTreeError::LedAway { .. }) => return Ok(false),
             Err(error) => return Err(error),
         };
         if stat.is_some_and(|stat| !FileType::from_raw_mode(stat.st_mode).is_dir()) {
@@ -307,24 +320,24 @@ fn has_way(placing: &Placing, step: &Step, gone: &BTreeSet<&Path>) -> Result<boo
     Ok(true)
 }
 
-fn clean(merged: Merged, into: &str) -> Result<String, MergeRefused> {
+fn clean(merged: ThreeWayMergeOutcome, into: &str) -> Result<String, MergeRefusedError> {
     match merged {
-        Merged::Clean(tree) => Ok(tree),
-        Merged::Conflict(conflicts) => Err(MergeRefused::Conflict {
+        ThreeWayMergeOutcome::Clean(tree) => Ok(tree),
+        ThreeWayMergeOutcome::Conflict(conflicts) => Err(MergeRefusedError::Conflict {
             into: into.to_owned(),
             conflicts,
         }),
     }
 }
 
-fn already(into: &str) -> MergeRefused {
-    MergeRefused::Already {
+fn already(into: &str) -> MergeRefusedError {
+    MergeRefusedError::Already {
         into: into.to_owned(),
     }
 }
 
-fn bad_name(name: &str) -> LineError {
-    LineError::BadName {
+fn bad_name(name: &str) -> PlanBranchError {
+    PlanBranchError::BadName {
         name: name.to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum SerializedPath {
     Text(String),
     Bytes(Vec<u8>),
 }
@@ -18,18 +18,18 @@ pub(super) fn serialize<S: Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(paths.iter().map(|path| match path.to_str() {
-        Some(text) => Written::Text(text.to_owned()),
-        None => Written::Bytes(path.as_os_str().as_bytes().to_vec()),
+        Some(text) => SerializedPath::Text(text.to_owned()),
+        None => SerializedPath::Bytes(path.as_os_str().as_bytes().to_vec()),
     }))
 }
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<PathBuf>, D::Error> {
-    let written: Vec<Written> = Vec::deserialize(deserializer)?;
+    let written: Vec<SerializedPath> = Vec::deserialize(deserializer)?;
     let path = |written| match written {
-        Written::Text(text) => PathBuf::from(text),
-        Written::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
+        SerializedPath::Text(text) => PathBuf::from(text),
+        SerializedPath::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
     };
     Ok(written.into_iter().map(path).collect())
 }

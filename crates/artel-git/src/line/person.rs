@@ -10,11 +10,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::tree::place::Repository;
-use crate::tree::store::Side;
-use crate::{Git, GitError, Identity, TreeError};
+use crate::tree::place::EnclosingRepository;
+use crate::tree::store::GitTreeFile;
+use crate::{GitError, GitIdentity, GitRunner, RunTreeError};
 
-use super::{Line, LineError, id_of};
+use super::{PlanBranch, PlanBranchError, id_of};
 
 /// Largest number of changed files that are named.
 const MOST_DIRTY: usize = 1000;
@@ -48,7 +48,7 @@ const UNDER_WAY: &[(&str, &str)] = &[
 
 /// The state of the person's checkout.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Base {
+pub struct PersonCheckoutState {
     /// Commit that is checked out.
     pub commit: String,
     /// Branch that is checked out, such as `main`, or `None` if `HEAD` is detached.
@@ -60,28 +60,28 @@ pub struct Base {
 
 /// A person's repository, with a git runner for it.
 #[derive(Debug)]
-pub(super) struct Person {
-    pub(super) repository: Repository,
-    pub(super) git: Git,
+pub(super) struct PersonRepository {
+    pub(super) repository: EnclosingRepository,
+    pub(super) git: GitRunner,
 }
 
 /// The place where a branch is checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Seat {
+pub(super) enum BranchCheckoutLocation {
     Here,
     Elsewhere(PathBuf),
     Nowhere,
 }
 
 /// The entries of a person's index.
-pub(super) type Entries = BTreeMap<PathBuf, Side>;
+pub(super) type Entries = BTreeMap<PathBuf, GitTreeFile>;
 
-impl Line {
+impl PlanBranch {
     /// Returns the current state of the person's checkout. For a folder in no repository, it is
     /// the first commit, made from the files as they were.
-    pub fn base(&self) -> Result<Base, LineError> {
+    pub fn base(&self) -> Result<PersonCheckoutState, PlanBranchError> {
         if let Some(first) = &self.first {
-            return Ok(Base {
+            return Ok(PersonCheckoutState {
                 commit: first.clone(),
                 branch: None,
                 dirty: Vec::new(),
@@ -92,7 +92,7 @@ impl Line {
         let said = match person.git.run(&arguments) {
             Ok(said) => String::from_utf8_lossy(&said).into_owned(),
             Err(GitError::Refused { .. }) => {
-                return Err(LineError::NoCommit {
+                return Err(PlanBranchError::NoCommit {
                     folder: self.origin.clone(),
                 });
             }
@@ -104,7 +104,7 @@ impl Line {
             .next()
             .and_then(|name| name.strip_prefix("refs/heads/"));
         let dirty = self.dirty(&person, &commit)?;
-        Ok(Base {
+        Ok(PersonCheckoutState {
             branch: branch.map(str::to_owned),
             commit,
             dirty,
@@ -113,7 +113,7 @@ impl Line {
 
     /// Returns the name and address that the person set for git, in the repository or in their
     /// own file below `home`. Uses Artel's where they set none.
-    pub fn identity(&self, home: &Path) -> Identity {
+    pub fn identity(&self, home: &Path) -> GitIdentity {
         let mut found = [None, None];
         let local = self.repository().map(|found| found.common.join("config"));
         let global = [".gitconfig", ".config/git/config"].map(|name| home.join(name));
@@ -123,9 +123,9 @@ impl Line {
         for file in &global {
             self.look_up(file, "--includes", home, &mut found);
         }
-        let artel = Identity::artel();
+        let artel = GitIdentity::artel();
         let [name, email] = found;
-        Identity {
+        GitIdentity {
             name: name.unwrap_or(artel.name),
             email: email.unwrap_or(artel.email),
         }
@@ -152,22 +152,26 @@ impl Line {
         }
     }
 
-    pub(super) fn person(&self) -> Result<Person, LineError> {
+    pub(super) fn person(&self) -> Result<PersonRepository, PlanBranchError> {
         let folder = || self.origin.clone();
         if self.is_private() {
-            return Err(LineError::Private { folder: folder() });
+            return Err(PlanBranchError::Private { folder: folder() });
         }
-        let repository = Repository::find(&self.origin);
-        let repository = repository.ok_or_else(|| LineError::Gone { folder: folder() })?;
+        let repository = EnclosingRepository::find(&self.origin);
+        let repository = repository.ok_or_else(|| PlanBranchError::Gone { folder: folder() })?;
         let git = repository
             .git(&self.program)
             .variable("GIT_NO_REPLACE_OBJECTS", "1")
             .set("core.fsync=all")
             .set("core.fsyncMethod=batch");
-        Ok(Person { repository, git })
+        Ok(PersonRepository { repository, git })
     }
 
-    fn dirty(&self, person: &Person, commit: &str) -> Result<Vec<PathBuf>, LineError> {
+    fn dirty(
+        &self,
+        person: &PersonRepository,
+        commit: &str,
+    ) -> Result<Vec<PathBuf>, PlanBranchError> {
         let index = self.index();
         person.copy_index(&index.0)?;
         let git = self.git_with(&index.0, &person.repository.top);
@@ -198,9 +202,9 @@ impl Line {
     }
 }
 
-impl Person {
+impl PersonRepository {
     /// Returns the commit of a branch, or `None` if there is no such branch.
-    pub(super) fn branch(&self, name: &str) -> Result<Option<String>, LineError> {
+    pub(super) fn branch(&self, name: &str) -> Result<Option<String>, PlanBranchError> {
         let name = format!("refs/heads/{name}^{{commit}}");
         match self.git.run(&["rev-parse", "--verify", "--quiet", &name]) {
             Ok(said) => Ok(Some(id_of(&said))),
@@ -210,14 +214,14 @@ impl Person {
     }
 
     /// Returns where a branch is checked out, across all worktrees of the repository.
-    pub(super) fn seat(&self, branch: &str) -> Result<Seat, LineError> {
+    pub(super) fn seat(&self, branch: &str) -> Result<BranchCheckoutLocation, PlanBranchError> {
         let said = self.git.run(&["worktree", "list", "--porcelain", "-z"])?;
         let wanted = format!("branch refs/heads/{branch}");
-        let Repository {
+        let EnclosingRepository {
             top, own, common, ..
         } = &self.repository;
         let mut at = None;
-        let mut seat = Seat::Nowhere;
+        let mut seat = BranchCheckoutLocation::Nowhere;
         for line in said.split(|byte| *byte == 0) {
             if let Some(path) = line.strip_prefix(b"worktree ") {
                 // The first entry is the main worktree, for which a submodule lists another
@@ -228,9 +232,9 @@ impl Person {
             } else if line == wanted.as_bytes() {
                 let at = at.clone().unwrap_or_default();
                 if at.canonicalize().is_ok_and(|at| at == *top) {
-                    return Ok(Seat::Here);
+                    return Ok(BranchCheckoutLocation::Here);
                 }
-                seat = Seat::Elsewhere(at);
+                seat = BranchCheckoutLocation::Elsewhere(at);
             }
         }
         Ok(seat)
@@ -270,13 +274,13 @@ impl Person {
 
     /// Copies the person's index to a place of ours. A split index is copied as one complete
     /// file.
-    pub(super) fn copy_index(&self, to: &Path) -> Result<(), LineError> {
+    pub(super) fn copy_index(&self, to: &Path) -> Result<(), PlanBranchError> {
         let from = self.index();
         match fs::copy(&from, to) {
             Ok(_) => {}
             // A repository from which everything was removed need not have an index.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(TreeError::system("copy", &from)(error).into()),
+            Err(error) => return Err(RunTreeError::system("copy", &from)(error).into()),
         }
         let entries = fs::read_dir(&self.repository.own);
         let is_split = entries
@@ -292,7 +296,7 @@ impl Person {
     }
 
     /// Returns the entries of the person's index, or `None` if a merge left conflicts in it.
-    pub(super) fn entries(&self) -> Result<Option<Entries>, LineError> {
+    pub(super) fn entries(&self) -> Result<Option<Entries>, PlanBranchError> {
         let said = self.git.run(&["ls-files", "-s", "-z"])?;
         let mut entries = Entries::new();
         for line in said
@@ -309,7 +313,7 @@ impl Person {
             if stage != b"0" {
                 return Ok(None);
             }
-            if let Some(side) = Side::of(mode, id) {
+            if let Some(side) = GitTreeFile::of(mode, id) {
                 entries.insert(PathBuf::from(OsStr::from_bytes(&line[tab + 1..])), side);
             }
         }
@@ -317,7 +321,7 @@ impl Person {
     }
 
     /// Returns the files that git would convert between commit and disk.
-    pub(super) fn converted(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, LineError> {
+    pub(super) fn converted(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, PlanBranchError> {
         let mut list = Vec::new();
         for path in paths {
             list.extend_from_slice(path.as_os_str().as_bytes());
@@ -348,7 +352,7 @@ impl Person {
         (from, to): (Option<&str>, Option<&str>),
         format: &str,
         why: &str,
-    ) -> Result<(), LineError> {
+    ) -> Result<(), PlanBranchError> {
         let zeros = nothing(format);
         let name = format!("refs/heads/{branch}");
         let (old, new) = (from.unwrap_or(&zeros), to.unwrap_or(&zeros));
@@ -358,12 +362,12 @@ impl Person {
         match self.git.run_with(&arguments, line.into_bytes()) {
             Ok(_) => Ok(()),
             Err(GitError::Refused { said, .. }) if said.contains(".lock") => {
-                Err(LineError::Busy { why: said })
+                Err(PlanBranchError::Busy { why: said })
             }
             // A git of ours that outlived its kill may have moved the branch already.
             Err(GitError::Refused { .. }) => match self.branch(branch)? {
                 found if found.as_deref() == to => Ok(()),
-                found => Err(LineError::Moved {
+                found => Err(PlanBranchError::Moved {
                     branch: branch.to_owned(),
                     found,
                 }),

@@ -9,32 +9,32 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::ApplyError;
-use crate::tree::beneath::Beneath;
-use crate::tree::placing::{Pace, Placing};
-use crate::tree::plan::Plan;
-use crate::tree::store::{Difference, Lines};
+use crate::RunTreeApplyError;
+use crate::tree::beneath::NoFollowFolder;
+use crate::tree::placing::{FilePlacement, PlacementFaultInjector};
+use crate::tree::plan::PlacementPlan;
+use crate::tree::store::{DiffLineCounting, GitTreeDifference};
 
-use super::{Line, LineError, Merge, MergeRefused};
+use super::{MergeRefusedError, PlanBranch, PlanBranchError, PreparedMerge};
 
 /// Name of the plan file, in the line's folder.
 const PLAN: &str = "placing";
 
-impl Line {
+impl PlanBranch {
     /// Plans to put a commit of a private line into the person's folder. Refuses files that the
     /// person has touched since the line began, and names them. Writes nothing.
-    pub fn plan_placing(&self, head: &str) -> Result<Merge, MergeRefused> {
-        let old = self.first.clone().ok_or_else(|| LineError::BadName {
+    pub fn plan_placing(&self, head: &str) -> Result<PreparedMerge, MergeRefusedError> {
+        let old = self.first.clone().ok_or_else(|| PlanBranchError::BadName {
             name: head.to_owned(),
         })?;
         let differences = self.to_place(&old, head)?;
         let files = differences.iter().map(|one| one.path.clone()).collect();
         let plan = self.placing_alone()?.plan(differences, &mut Vec::new());
         let plan = plan.map_err(|error| match error {
-            ApplyError::Touched { paths } => MergeRefused::Dirty { files: paths },
-            other => LineError::from(other).into(),
+            RunTreeApplyError::Touched { paths } => MergeRefusedError::Dirty { files: paths },
+            other => PlanBranchError::from(other).into(),
         })?;
-        Ok(Merge {
+        Ok(PreparedMerge {
             into: self.origin.display().to_string(),
             old,
             new: head.to_owned(),
@@ -46,14 +46,18 @@ impl Line {
 
     /// Puts a planned commit into the person's folder. If it is refused, everything is as
     /// before.
-    pub fn place(&self, merge: &Merge) -> Result<(), LineError> {
+    pub fn place(&self, merge: &PreparedMerge) -> Result<(), PlanBranchError> {
         let _turn = self.turn_of(&self.origin)?;
-        self.place_at(merge, &mut Pace::default())
+        self.place_at(merge, &mut PlacementFaultInjector::default())
     }
 
-    pub(super) fn place_at(&self, merge: &Merge, pace: &mut Pace) -> Result<(), LineError> {
+    pub(super) fn place_at(
+        &self,
+        merge: &PreparedMerge,
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<(), PlanBranchError> {
         let placing = self.placing_alone()?;
-        if let Some(plan) = Plan::read(&self.at.join(PLAN))? {
+        if let Some(plan) = PlacementPlan::read(&self.at.join(PLAN))? {
             self.place_planned(&placing, &plan, pace)?;
         }
         let differences = self.to_place(&merge.old, &merge.new)?;
@@ -67,13 +71,15 @@ impl Line {
 
     fn place_planned(
         &self,
-        placing: &Placing,
-        plan: &Plan,
-        pace: &mut Pace,
-    ) -> Result<(), LineError> {
+        placing: &FilePlacement,
+        plan: &PlacementPlan,
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<(), PlanBranchError> {
         match placing.carry_out(plan, pace) {
             Ok(()) => placing.tidy(plan, &|_| false),
-            Err(error @ (ApplyError::Touched { .. } | ApplyError::TakenBack { .. })) => {
+            Err(
+                error @ (RunTreeApplyError::Touched { .. } | RunTreeApplyError::TakenBack { .. }),
+            ) => {
                 self.forget_plan()?;
                 return Err(told(error));
             }
@@ -82,24 +88,26 @@ impl Line {
         self.forget_plan()
     }
 
-    fn forget_plan(&self) -> Result<(), LineError> {
-        Ok(Beneath::open(&self.at)?.remove(Path::new(PLAN))?)
+    fn forget_plan(&self) -> Result<(), PlanBranchError> {
+        Ok(NoFollowFolder::open(&self.at)?.remove(Path::new(PLAN))?)
     }
 
-    fn to_place(&self, old: &str, new: &str) -> Result<Vec<Difference>, LineError> {
+    fn to_place(&self, old: &str, new: &str) -> Result<Vec<GitTreeDifference>, PlanBranchError> {
         let (old, new) = (self.tree_of(old)?, self.tree_of(new)?);
-        Ok(self.store().differences(&old, &new, Lines::Uncounted)?)
+        Ok(self
+            .store()
+            .differences(&old, &new, DiffLineCounting::Uncounted)?)
     }
 
     /// Returns the file placement for a folder in no repository.
-    fn placing_alone(&self) -> Result<Placing, LineError> {
+    fn placing_alone(&self) -> Result<FilePlacement, PlanBranchError> {
         if !self.is_private() {
-            return Err(LineError::BadName {
+            return Err(PlanBranchError::BadName {
                 name: self.origin.display().to_string(),
             });
         }
         let temp = format!("{}{}", artel_files::TEMP_PREFIX, self.mark());
-        Ok(Placing::new(
+        Ok(FilePlacement::new(
             self.store(),
             &self.origin,
             OsString::from(temp),
@@ -108,9 +116,9 @@ impl Line {
 }
 
 /// Reports files that the person touched in the same way as every other merge does.
-fn told(error: ApplyError) -> LineError {
+fn told(error: RunTreeApplyError) -> PlanBranchError {
     match error {
-        ApplyError::Touched { paths } => LineError::Dirty {
+        RunTreeApplyError::Touched { paths } => PlanBranchError::Dirty {
             files: paths.into_iter().collect::<Vec<PathBuf>>(),
         },
         other => other.into(),

@@ -5,14 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::tree::store::Side;
-use crate::{Git, TreeError};
+use crate::tree::store::GitTreeFile;
+use crate::{GitRunner, RunTreeError};
 
-use super::{Line, LineError, spell};
+use super::{PlanBranch, PlanBranchError, spell};
 
 /// One commit in the log of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Logged {
+pub struct BranchLogEntry {
     /// Id of the commit.
     pub commit: String,
     /// First line of its message.
@@ -25,9 +25,9 @@ pub struct Logged {
 
 /// The differences between two commits, counted as `git diff --stat` counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Stat {
+pub struct CommitDiffStat {
     /// The files that differ, in order.
-    pub files: Vec<FileStat>,
+    pub files: Vec<FileDiffStat>,
     /// Total number of added lines.
     pub added: u64,
     /// Total number of removed lines.
@@ -36,13 +36,13 @@ pub struct Stat {
 
 /// The differences in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileStat {
+pub struct FileDiffStat {
     /// Path of the file now, or before it was deleted.
     pub path: PathBuf,
     /// Path before the file was moved, if it was.
     pub from: Option<PathBuf>,
     /// Kind of the difference.
-    pub kind: StatKind,
+    pub kind: FileDiffKind,
     /// Number of added lines, or `None` if the file is not text.
     pub added: Option<u64>,
     /// Number of removed lines, or `None` if the file is not text.
@@ -51,7 +51,7 @@ pub struct FileStat {
 
 /// The kind of difference in a file between two commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum StatKind {
+pub enum FileDiffKind {
     /// The file is new.
     Made,
     /// The file has other bytes, or is a link where a file was.
@@ -66,7 +66,7 @@ pub enum StatKind {
 
 /// The kind of entry that a commit or tree has at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub enum GitTreeEntryKind {
     /// A file of any size.
     File,
     /// A symbolic link.
@@ -75,9 +75,9 @@ pub enum Entry {
     Other,
 }
 
-impl Line {
+impl PlanBranch {
     /// Returns the commits of a branch since `base`, oldest first.
-    pub fn log(&self, base: &str, head: &str) -> Result<Vec<Logged>, LineError> {
+    pub fn log(&self, base: &str, head: &str) -> Result<Vec<BranchLogEntry>, PlanBranchError> {
         const FORMAT: &str = "--format=%H%x1f%ct%x1f\
             %(trailers:only=true,unfold=true,key_value_separator=%x1d,separator=%x1e)%x1f%s";
         let (base, head) = (format!("^{}", spell(base)?), spell(head)?);
@@ -90,7 +90,7 @@ impl Line {
     }
 
     /// Counts the differences between two commits or trees.
-    pub fn stat(&self, from: &str, to: &str) -> Result<Stat, LineError> {
+    pub fn stat(&self, from: &str, to: &str) -> Result<CommitDiffStat, PlanBranchError> {
         let (from, to) = (spell(from)?, spell(to)?);
         let arguments = [
             "diff-tree",
@@ -106,7 +106,7 @@ impl Line {
             &to,
         ];
         let said = self.as_the_person_sees().run(&arguments)?;
-        counted(&said).ok_or_else(|| LineError::Damaged {
+        counted(&said).ok_or_else(|| PlanBranchError::Damaged {
             path: self.repository_at(),
             why: "git counted in words that nobody here knows",
         })
@@ -114,20 +114,25 @@ impl Line {
 
     /// Returns the difference as text, for these paths or, if there are none, for all. No
     /// attribute hides a file.
-    pub fn diff(&self, from: &str, to: &str, paths: &[PathBuf]) -> Result<Vec<u8>, LineError> {
+    pub fn diff(
+        &self,
+        from: &str,
+        to: &str,
+        paths: &[PathBuf],
+    ) -> Result<Vec<u8>, PlanBranchError> {
         self.differ(&["-r", "-p", "-M"], from, to, paths)
     }
 
     /// Returns the difference as a patch for `git apply`, with the bytes of files that are not
     /// text.
-    pub fn patch(&self, from: &str, to: &str) -> Result<Vec<u8>, LineError> {
+    pub fn patch(&self, from: &str, to: &str) -> Result<Vec<u8>, PlanBranchError> {
         let how = ["-r", "-p", "--binary", "--full-index", "--no-renames"];
         self.differ(&how, from, to, &[])
     }
 
     /// Returns the files that differ between two commits or trees, in order. A moved file is
     /// listed with both paths.
-    pub fn changed(&self, from: &str, to: &str) -> Result<Vec<PathBuf>, LineError> {
+    pub fn changed(&self, from: &str, to: &str) -> Result<Vec<PathBuf>, PlanBranchError> {
         let how = ["-r", "-z", "--no-renames", "--name-only"];
         let said = self.differ(&how, from, to, &[])?;
         let names = said
@@ -137,11 +142,14 @@ impl Line {
     }
 
     /// Returns the tree of a commit.
-    pub fn tree_of(&self, commit: &str) -> Result<String, LineError> {
+    pub fn tree_of(&self, commit: &str) -> Result<String, PlanBranchError> {
         let trees = self.trees(&[commit])?;
-        trees.into_iter().next().ok_or_else(|| LineError::BadName {
-            name: commit.to_owned(),
-        })
+        trees
+            .into_iter()
+            .next()
+            .ok_or_else(|| PlanBranchError::BadName {
+                name: commit.to_owned(),
+            })
     }
 
     /// Returns the content of a file in a commit or tree. Returns `None` if there is none, if
@@ -151,7 +159,7 @@ impl Line {
         treeish: &str,
         path: &Path,
         most: u64,
-    ) -> Result<Option<Vec<u8>>, LineError> {
+    ) -> Result<Option<Vec<u8>>, PlanBranchError> {
         let side = side_in(&self.listed(treeish, path)?);
         let Some(side) = side.filter(|side| !side.is_link()) else {
             return Ok(None);
@@ -164,19 +172,19 @@ impl Line {
         let mut held = None;
         store.contents(&ids, |_, bytes| {
             held = Some(bytes.to_vec());
-            Ok::<(), TreeError>(())
+            Ok::<(), RunTreeError>(())
         })?;
         Ok(held)
     }
 
     /// Returns the paths of all files and links in a commit or tree.
-    pub fn paths_at(&self, treeish: &str) -> Result<BTreeSet<PathBuf>, LineError> {
+    pub fn paths_at(&self, treeish: &str) -> Result<BTreeSet<PathBuf>, PlanBranchError> {
         let files = self.store().manifest(&spell(treeish)?)?;
         Ok(files.into_keys().collect())
     }
 
     /// Returns the links in a commit or tree, each with the path that it names.
-    pub fn links_at(&self, treeish: &str) -> Result<BTreeMap<PathBuf, PathBuf>, LineError> {
+    pub fn links_at(&self, treeish: &str) -> Result<BTreeMap<PathBuf, PathBuf>, PlanBranchError> {
         let store = self.store();
         let mut links = store.manifest(&spell(treeish)?)?;
         links.retain(|_, side| side.is_link());
@@ -184,28 +192,36 @@ impl Line {
         let mut named = Vec::with_capacity(ids.len());
         store.contents(&ids, |_, bytes| {
             named.push(path_of(bytes));
-            Ok::<(), TreeError>(())
+            Ok::<(), RunTreeError>(())
         })?;
         Ok(links.into_keys().zip(named).collect())
     }
 
     /// Returns the kind of entry that a commit or tree has at a path, if any.
-    pub fn entry_at(&self, treeish: &str, path: &Path) -> Result<Option<Entry>, LineError> {
+    pub fn entry_at(
+        &self,
+        treeish: &str,
+        path: &Path,
+    ) -> Result<Option<GitTreeEntryKind>, PlanBranchError> {
         let said = self.listed(treeish, path)?;
         let entry = match side_in(&said) {
-            Some(side) if side.is_link() => Entry::Link,
-            Some(_) => Entry::File,
-            None => Entry::Other,
+            Some(side) if side.is_link() => GitTreeEntryKind::Link,
+            Some(_) => GitTreeEntryKind::File,
+            None => GitTreeEntryKind::Other,
         };
         Ok((!said.is_empty()).then_some(entry))
     }
 
     /// Returns the file or link that a commit or tree has at a path.
-    pub(super) fn side_at(&self, treeish: &str, path: &Path) -> Result<Option<Side>, LineError> {
+    pub(super) fn side_at(
+        &self,
+        treeish: &str,
+        path: &Path,
+    ) -> Result<Option<GitTreeFile>, PlanBranchError> {
         Ok(side_in(&self.listed(treeish, path)?))
     }
 
-    fn listed(&self, treeish: &str, path: &Path) -> Result<Vec<u8>, LineError> {
+    fn listed(&self, treeish: &str, path: &Path) -> Result<Vec<u8>, PlanBranchError> {
         let name = spell(treeish)?;
         let words = ["ls-tree", "-z", name.as_str(), "--"].map(OsString::from);
         let mut arguments = words.to_vec();
@@ -219,7 +235,7 @@ impl Line {
         from: &str,
         to: &str,
         paths: &[PathBuf],
-    ) -> Result<Vec<u8>, LineError> {
+    ) -> Result<Vec<u8>, PlanBranchError> {
         let (from, to) = (spell(from)?, spell(to)?);
         let mut arguments: Vec<OsString> = vec!["diff-tree".into()];
         arguments.extend(how.iter().map(OsString::from));
@@ -232,7 +248,7 @@ impl Line {
     /// Returns a git runner for the line's repository with the person's files, because their
     /// `.gitattributes` decide what counts as text. It has no index, and reads nothing else of
     /// theirs.
-    fn as_the_person_sees(&self) -> Git {
+    fn as_the_person_sees(&self) -> GitRunner {
         let top = self
             .repository()
             .map_or(self.origin.clone(), |found| found.top);
@@ -241,24 +257,25 @@ impl Line {
 }
 
 /// Reads a line of `ls-tree`, or returns `None` if it is neither a file nor a link.
-fn side_in(said: &[u8]) -> Option<Side> {
+fn side_in(said: &[u8]) -> Option<GitTreeFile> {
     let mut words = said.split(|byte| matches!(byte, b' ' | b'\t'));
     let (mode, _, id) = (words.next(), words.next(), words.next());
-    mode.zip(id).and_then(|(mode, id)| Side::of(mode, id))
+    mode.zip(id)
+        .and_then(|(mode, id)| GitTreeFile::of(mode, id))
 }
 
 fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-fn logged(record: &str) -> Option<Logged> {
+fn logged(record: &str) -> Option<BranchLogEntry> {
     let mut fields = record.splitn(4, '\u{1f}');
     let (commit, when, trailers) = (fields.next()?, fields.next()?, fields.next()?);
     let trailers = trailers.split('\u{1e}').filter_map(|trailer| {
         let (key, value) = trailer.split_once('\u{1d}')?;
         Some((key.to_owned(), value.trim().to_owned()))
     });
-    Some(Logged {
+    Some(BranchLogEntry {
         commit: commit.trim().to_owned(),
         when: when.parse().ok()?,
         trailers: trailers.collect(),
@@ -268,8 +285,8 @@ fn logged(record: &str) -> Option<Logged> {
 
 /// Reads the output of `diff-tree --raw --numstat -z -M`: first all raw entries, then all
 /// counts.
-fn counted(said: &[u8]) -> Option<Stat> {
-    let mut stat = Stat::default();
+fn counted(said: &[u8]) -> Option<CommitDiffStat> {
+    let mut stat = CommitDiffStat::default();
     let mut places: HashMap<PathBuf, usize> = HashMap::new();
     let mut fields = said.split(|byte| *byte == 0);
     while let Some(field) = fields.next() {
@@ -298,24 +315,24 @@ fn counted(said: &[u8]) -> Option<Stat> {
     Some(stat)
 }
 
-fn raw_entry<'f>(raw: &[u8], fields: &mut impl Iterator<Item = &'f [u8]>) -> Option<FileStat> {
+fn raw_entry<'f>(raw: &[u8], fields: &mut impl Iterator<Item = &'f [u8]>) -> Option<FileDiffStat> {
     let words: Vec<&[u8]> = raw.split(|byte| *byte == b' ').collect();
     let [old_mode, new_mode, old_id, new_id, status] = words[..] else {
         return None;
     };
     let first = path_of(fields.next()?);
     let kind = match status.first()? {
-        b'A' => StatKind::Made,
-        b'D' => StatKind::Deleted,
-        b'R' => StatKind::Renamed,
-        _ if old_id == new_id && old_mode != new_mode => StatKind::Mode,
-        _ => StatKind::Changed,
+        b'A' => FileDiffKind::Made,
+        b'D' => FileDiffKind::Deleted,
+        b'R' => FileDiffKind::Renamed,
+        _ if old_id == new_id && old_mode != new_mode => FileDiffKind::Mode,
+        _ => FileDiffKind::Changed,
     };
     let (path, from) = match kind {
-        StatKind::Renamed => (path_of(fields.next()?), Some(first)),
+        FileDiffKind::Renamed => (path_of(fields.next()?), Some(first)),
         _ => (first, None),
     };
-    Some(FileStat {
+    Some(FileDiffStat {
         path,
         from,
         kind,

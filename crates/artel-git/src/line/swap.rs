@@ -10,27 +10,27 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::TreeError;
-use crate::tree::placing::Pace;
-use crate::tree::plan::Step;
+use crate::RunTreeError;
+use crate::tree::placing::PlacementFaultInjector;
+use crate::tree::plan::PlacementStep;
 
-use super::deed::{Deed, Towards, point, side};
-use super::person::{Person, locked};
-use super::{Line, LineError, new_name};
+use super::deed::{CheckedOutBranchMerge, MergeStepSide, point, side};
+use super::person::{PersonRepository, locked};
+use super::{PlanBranch, PlanBranchError, new_name};
 
 /// Number of tries at a new index while the person's keeps changing.
 const MOST_TRIES: usize = 5;
 
-impl Line {
+impl PlanBranch {
     /// Clears away what a kill left in the person's repository.
-    pub(super) fn recover(&self, person: &Person) -> Result<(), LineError> {
+    pub(super) fn recover(&self, person: &PersonRepository) -> Result<(), PlanBranchError> {
         let own = &person.repository.own;
         let lock = own.join("index.lock");
         let number = |path: &Path| {
             let about = path.symlink_metadata().ok()?;
             Some((about.dev(), about.ino()))
         };
-        let entries = fs::read_dir(own).map_err(TreeError::system("list", own))?;
+        let entries = fs::read_dir(own).map_err(RunTreeError::system("list", own))?;
         for entry in entries.flatten() {
             let ours = entry.path();
             if !entry
@@ -42,7 +42,7 @@ impl Line {
             }
             // Only we give one file these two names.
             if number(&lock).is_some_and(|held| Some(held) == number(&ours)) {
-                fs::remove_file(&lock).map_err(TreeError::system("remove", &lock))?;
+                fs::remove_file(&lock).map_err(RunTreeError::system("remove", &lock))?;
             }
             drop(fs::remove_file(&ours));
         }
@@ -51,7 +51,7 @@ impl Line {
 
     /// Returns the path where the person's next index is made. It never is a path that a git
     /// which outlived its kill might still be writing.
-    fn new_index(&self, person: &Person) -> PathBuf {
+    fn new_index(&self, person: &PersonRepository) -> PathBuf {
         let name = format!("{}-{}", self.begins(), new_name());
         person.repository.own.join(name)
     }
@@ -61,28 +61,28 @@ impl Line {
     }
 }
 
-impl Deed<'_> {
+impl CheckedOutBranchMerge<'_> {
     /// Replaces the person's index by one in which the files of the steps are as on the given
     /// side.
     pub(super) fn set_index(
         &self,
-        steps: &[Step],
-        towards: Towards,
-        pace: &mut Pace,
-    ) -> Result<(), LineError> {
+        steps: &[PlacementStep],
+        towards: MergeStepSide,
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<(), PlanBranchError> {
         let new = self.line.new_index(self.person);
         let index = self.person.index();
         for _ in 0..MOST_TRIES {
             let before = stamp(&index);
             let entries = self.entries()?;
-            let is_known = |step: &&Step| {
+            let is_known = |step: &&PlacementStep| {
                 let entry = entries.get(&step.path);
                 entry == step.old.as_ref() || entry == step.new.as_ref()
             };
             let files = steps.iter().filter(|step| !is_known(step));
             let files: Vec<PathBuf> = files.map(|step| step.path.clone()).collect();
             if !files.is_empty() {
-                return Err(LineError::Dirty { files });
+                return Err(PlanBranchError::Dirty { files });
             }
             self.person.copy_index(&new)?;
             let entries = steps
@@ -90,13 +90,13 @@ impl Deed<'_> {
                 .map(|step| (step.path.as_path(), side(step, towards)));
             let top = &self.person.repository.top;
             self.line.set_entries(&new, top, entries)?;
-            finish(&new, &index).map_err(TreeError::system("write", &new))?;
+            finish(&new, &index).map_err(RunTreeError::system("write", &new))?;
             point(pace)?;
             if self.swap(&new, &index, before, pace)? {
                 return Ok(());
             }
         }
-        Err(LineError::Busy {
+        Err(PlanBranchError::Busy {
             why: "your index keeps changing; try again when nothing else runs git there".to_owned(),
         })
     }
@@ -108,16 +108,16 @@ impl Deed<'_> {
         new: &Path,
         index: &Path,
         before: Option<Stamp>,
-        pace: &mut Pace,
-    ) -> Result<bool, LineError> {
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<bool, PlanBranchError> {
         let lock = index.with_extension("lock");
         match fs::hard_link(new, &lock) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 drop(fs::remove_file(new));
-                return Err(LineError::Busy { why: locked(&lock) });
+                return Err(PlanBranchError::Busy { why: locked(&lock) });
             }
-            Err(error) => return Err(TreeError::system("lock", &lock)(error).into()),
+            Err(error) => return Err(RunTreeError::system("lock", &lock)(error).into()),
         }
         point(pace)?;
         let is_same = stamp(index) == before;
@@ -126,7 +126,7 @@ impl Deed<'_> {
         } else {
             fs::remove_file(&lock)
         };
-        done.map_err(TreeError::system("put in place", index))?;
+        done.map_err(RunTreeError::system("put in place", index))?;
         point(pace)?;
         drop(fs::remove_file(new));
         Ok(is_same)

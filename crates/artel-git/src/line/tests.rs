@@ -28,8 +28,8 @@ fn programs() -> Vec<PathBuf> {
         .collect()
 }
 
-fn ada() -> Identity {
-    Identity {
+fn ada() -> GitIdentity {
+    GitIdentity {
         name: "Ada".to_owned(),
         email: "ada@localhost".to_owned(),
     }
@@ -70,16 +70,16 @@ impl Scene {
         self.folder.path().join(name)
     }
 
-    fn line(&self) -> Line {
+    fn line(&self) -> PlanBranch {
         self.line_at("line")
     }
 
-    fn line_at(&self, name: &str) -> Line {
-        Line::make(
+    fn line_at(&self, name: &str) -> PlanBranch {
+        PlanBranch::make(
             &self.program,
             &self.path(name),
             &self.origin(),
-            TreeBounds::default(),
+            RunTreeLimits::default(),
         )
         .unwrap()
     }
@@ -97,11 +97,11 @@ impl Scene {
     }
 
     fn git_in(&self, folder: &Path, arguments: &[&str]) -> String {
-        let identity = Identity {
+        let identity = GitIdentity {
             name: "A Person".to_owned(),
             email: "person@localhost".to_owned(),
         };
-        let git = Git::new(&self.program, folder, identity).with_programs();
+        let git = GitRunner::new(&self.program, folder, identity).with_programs();
         String::from_utf8(git.run(arguments).unwrap()).unwrap()
     }
 
@@ -133,7 +133,7 @@ impl Scene {
 /// A line with one branch whose commits are made step by step.
 struct Work<'s> {
     scene: &'s Scene,
-    line: Line,
+    line: PlanBranch,
     head: String,
     steps: usize,
 }
@@ -159,7 +159,7 @@ impl<'s> Work<'s> {
         let base = self.head.clone();
         let tree = self.tree(&base, change);
         match self.commit(&tree, &base) {
-            Committed::Done { commit, .. } => commit,
+            CommitOutcome::Done { commit, .. } => commit,
             other => panic!("{other:?}"),
         }
     }
@@ -174,11 +174,11 @@ impl<'s> Work<'s> {
         self.line.take(&tree).unwrap()
     }
 
-    fn commit(&mut self, tree: &str, base: &str) -> Committed {
+    fn commit(&mut self, tree: &str, base: &str) -> CommitOutcome {
         let message = format!("step {}\n\nTrace-Id: abc", self.steps);
         let committed = self
             .line
-            .commit(&CommitOrder {
+            .commit(&CommitSpec {
                 tree,
                 base,
                 onto: &self.head,
@@ -187,15 +187,15 @@ impl<'s> Work<'s> {
                 author: &ada(),
             })
             .unwrap();
-        if let Committed::Done { commit, .. } = &committed {
+        if let CommitOutcome::Done { commit, .. } = &committed {
             self.line.advance("fix/it-1", &self.head, commit).unwrap();
             self.head.clone_from(commit);
         }
         committed
     }
 
-    fn plan(&self) -> Result<Merge, MergeRefused> {
-        self.line.plan_merge(&MergeOrder {
+    fn plan(&self) -> Result<PreparedMerge, MergeRefusedError> {
+        self.line.plan_merge(&MergeSpec {
             head: &self.head,
             into: "main",
             message: "Merge branch 'fix/it-1'",
@@ -204,14 +204,14 @@ impl<'s> Work<'s> {
         })
     }
 
-    fn merge(&self) -> Merge {
+    fn merge(&self) -> PreparedMerge {
         let merge = self.plan().unwrap();
         self.line.carry_out(&merge).unwrap();
         merge
     }
 
-    fn undo(&self, commit: &str) -> Result<Merge, MergeRefused> {
-        self.line.plan_undo(&UndoOrder {
+    fn undo(&self, commit: &str) -> Result<PreparedMerge, MergeRefusedError> {
+        self.line.plan_undo(&UndoSpec {
             commit,
             into: "main",
             message: "Undo it",

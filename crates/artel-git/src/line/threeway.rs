@@ -5,11 +5,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git::Answer;
-use crate::tree::store::{Side, Store};
-use crate::{Identity, TreeError};
+use crate::git::GitExitAnswer;
+use crate::tree::store::{GitObjectStore, GitTreeFile};
+use crate::{GitIdentity, RunTreeError};
 
-use super::{Line, LineError, id_of};
+use super::{PlanBranch, PlanBranchError, id_of};
 
 /// Largest part of each side that is shown, in bytes.
 const MOST_SHOWN: usize = 8 * 1024;
@@ -22,11 +22,11 @@ const LARGEST_READ: u64 = 4 << 20;
 
 /// A file that two sides changed in different ways.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub struct MergeConflict {
     /// Path of the file.
     pub path: PathBuf,
     /// The way in which the two sides clash.
-    pub what: Clash,
+    pub what: MergeConflictKind,
     /// Text of the branch in the places of the conflict, or `None` if it has no such file.
     /// `None` too if there are too many conflicts to show.
     pub ours: Option<String>,
@@ -36,7 +36,7 @@ pub struct Conflict {
 
 /// The ways in which two sides can differ in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clash {
+pub enum MergeConflictKind {
     /// Both sides changed the file.
     BothChanged,
     /// Both sides made the file.
@@ -49,7 +49,7 @@ pub enum Clash {
     InTheWay,
 }
 
-impl Clash {
+impl MergeConflictKind {
     /// Returns a description for a person.
     pub fn text(self) -> &'static str {
         match self {
@@ -64,12 +64,12 @@ impl Clash {
 
 /// The outcome of a three-way merge: a clean tree, or conflicts.
 #[derive(Debug)]
-pub(super) enum Merged {
+pub(super) enum ThreeWayMergeOutcome {
     Clean(String),
-    Conflict(Vec<Conflict>),
+    Conflict(Vec<MergeConflict>),
 }
 
-impl Line {
+impl PlanBranch {
     /// Merges the change from the tree of commit `base` to the tree `theirs` into commit
     /// `ours`.
     pub(super) fn three_way(
@@ -77,7 +77,7 @@ impl Line {
         base: &str,
         ours: &str,
         theirs: &str,
-    ) -> Result<Merged, LineError> {
+    ) -> Result<ThreeWayMergeOutcome, PlanBranchError> {
         // These commits exist only for the merge: their one common ancestor is the wanted one.
         if self.is_within(base, ours)? {
             let theirs = self.side(theirs, &[base])?;
@@ -91,18 +91,22 @@ impl Line {
     }
 
     /// Merges two commits that have a common history.
-    pub(super) fn merge_commits(&self, ours: &str, theirs: &str) -> Result<Merged, LineError> {
+    pub(super) fn merge_commits(
+        &self,
+        ours: &str,
+        theirs: &str,
+    ) -> Result<ThreeWayMergeOutcome, PlanBranchError> {
         let arguments = ["merge-tree", "--write-tree", "-z", ours, theirs];
         let (answer, said) = self.git().answer(&arguments, Vec::new())?;
         let mut fields = said.split(|byte| *byte == 0);
         let tree = id_of(fields.next().unwrap_or_default());
-        if answer == Answer::Yes {
-            return Ok(Merged::Clean(tree));
+        if answer == GitExitAnswer::Yes {
+            return Ok(ThreeWayMergeOutcome::Clean(tree));
         }
-        let mut stages: BTreeMap<PathBuf, [Option<Side>; 3]> = BTreeMap::new();
+        let mut stages: BTreeMap<PathBuf, [Option<GitTreeFile>; 3]> = BTreeMap::new();
         for field in fields.take_while(|field| !field.is_empty()) {
             let Some((path, stage, side)) = staged(field) else {
-                return Err(LineError::Damaged {
+                return Err(PlanBranchError::Damaged {
                     path: self.repository_at(),
                     why: "git merged in words that nobody here knows",
                 });
@@ -110,31 +114,31 @@ impl Line {
             stages.entry(path).or_default()[stage] = Some(side);
         }
         let conflicts = self.conflicts(&tree, stages)?;
-        Ok(Merged::Conflict(conflicts))
+        Ok(ThreeWayMergeOutcome::Conflict(conflicts))
     }
 
     /// Makes a commit that serves only as a side of a merge, or as the commit of a tree to
     /// check out.
-    pub(super) fn side(&self, tree: &str, parents: &[&str]) -> Result<String, LineError> {
-        self.write_commit(tree, parents, "a side\n", 0, &Identity::artel())
+    pub(super) fn side(&self, tree: &str, parents: &[&str]) -> Result<String, PlanBranchError> {
+        self.write_commit(tree, parents, "a side\n", 0, &GitIdentity::artel())
     }
 
     /// Returns whether a commit is another one, or one of its ancestors.
-    pub(super) fn is_within(&self, commit: &str, of: &str) -> Result<bool, LineError> {
+    pub(super) fn is_within(&self, commit: &str, of: &str) -> Result<bool, PlanBranchError> {
         if commit == of {
             return Ok(true);
         }
         let arguments = ["merge-base", "--is-ancestor", commit, of];
         let (answer, _) = self.git().answer(&arguments, Vec::new())?;
-        Ok(answer == Answer::Yes)
+        Ok(answer == GitExitAnswer::Yes)
     }
 
     /// Returns the trees of commits or trees.
-    pub(super) fn trees(&self, treeish: &[&str]) -> Result<Vec<String>, LineError> {
+    pub(super) fn trees(&self, treeish: &[&str]) -> Result<Vec<String>, PlanBranchError> {
         let names: Vec<String> = treeish
             .iter()
             .map(|name| Ok(format!("{}^{{tree}}", super::spell(name)?)))
-            .collect::<Result<_, LineError>>()?;
+            .collect::<Result<_, PlanBranchError>>()?;
         let mut arguments = vec!["rev-parse"];
         arguments.extend(names.iter().map(String::as_str));
         let said = self.git().run(&arguments)?;
@@ -145,18 +149,18 @@ impl Line {
     fn conflicts(
         &self,
         tree: &str,
-        stages: BTreeMap<PathBuf, [Option<Side>; 3]>,
-    ) -> Result<Vec<Conflict>, LineError> {
+        stages: BTreeMap<PathBuf, [Option<GitTreeFile>; 3]>,
+    ) -> Result<Vec<MergeConflict>, PlanBranchError> {
         let store = self.store();
         let merged = store.manifest(tree)?;
         let mut found = Vec::new();
         for (path, [base, ours, theirs]) in stages {
             let what = match (&base, &ours, &theirs) {
-                (Some(_), Some(_), Some(_)) => Clash::BothChanged,
-                (None, Some(_), Some(_)) => Clash::BothMade,
-                (Some(_), Some(_), None) => Clash::RemovedByTheirs,
-                (Some(_), None, Some(_)) => Clash::RemovedByOurs,
-                _ => Clash::InTheWay,
+                (Some(_), Some(_), Some(_)) => MergeConflictKind::BothChanged,
+                (None, Some(_), Some(_)) => MergeConflictKind::BothMade,
+                (Some(_), Some(_), None) => MergeConflictKind::RemovedByTheirs,
+                (Some(_), None, Some(_)) => MergeConflictKind::RemovedByOurs,
+                _ => MergeConflictKind::InTheWay,
             };
             let mut sides = [None, None];
             if found.len() < MOST_DETAILED {
@@ -172,7 +176,7 @@ impl Line {
                 };
             }
             let [ours, theirs] = sides.map(|side| side.map(bounded));
-            found.push(Conflict {
+            found.push(MergeConflict {
                 path,
                 what,
                 ours,
@@ -180,9 +184,9 @@ impl Line {
             });
         }
         if found.is_empty() {
-            found.push(Conflict {
+            found.push(MergeConflict {
                 path: PathBuf::from("."),
-                what: Clash::InTheWay,
+                what: MergeConflictKind::InTheWay,
                 ours: None,
                 theirs: None,
             });
@@ -192,7 +196,7 @@ impl Line {
 }
 
 /// Reads `<mode> <id> <stage>\t<path>`.
-fn staged(field: &[u8]) -> Option<(PathBuf, usize, Side)> {
+fn staged(field: &[u8]) -> Option<(PathBuf, usize, GitTreeFile)> {
     let tab = field.iter().position(|byte| *byte == b'\t')?;
     let path = Path::new(OsStr::from_bytes(&field[tab + 1..])).to_owned();
     let words: Vec<&str> = std::str::from_utf8(&field[..tab])
@@ -203,14 +207,14 @@ fn staged(field: &[u8]) -> Option<(PathBuf, usize, Side)> {
         return None;
     };
     let stage: usize = stage.parse().ok()?;
-    let side = Side {
+    let side = GitTreeFile {
         mode: u32::from_str_radix(mode, 8).ok()?,
         id: id.to_owned(),
     };
     (1..=3).contains(&stage).then(|| (path, stage - 1, side))
 }
 
-fn text(store: &Store, side: &Side) -> Result<String, TreeError> {
+fn text(store: &GitObjectStore, side: &GitTreeFile) -> Result<String, RunTreeError> {
     let ids = [side.id.as_str()];
     let size = match side.mode {
         0o160_000 => return Ok(format!("a repository at {}", side.id)),
@@ -225,7 +229,7 @@ fn text(store: &Store, side: &Side) -> Result<String, TreeError> {
             Ok(text) if !bytes.contains(&0) => text.to_owned(),
             _ => format!("{} bytes that are no text", bytes.len()),
         };
-        Ok::<(), TreeError>(())
+        Ok::<(), RunTreeError>(())
     })?;
     Ok(held)
 }

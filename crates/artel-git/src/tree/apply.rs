@@ -12,15 +12,15 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::aside::{is_of_repository, is_repository};
-use super::beneath::Beneath;
-use super::placing::{Pace, Placing};
-use super::plan::Plan;
-use super::store::{Difference, Lines};
-use super::{ApplyError, RunTree, TreeError};
+use super::beneath::NoFollowFolder;
+use super::placing::{FilePlacement, PlacementFaultInjector};
+use super::plan::PlacementPlan;
+use super::store::{DiffLineCounting, GitTreeDifference};
+use super::{RunTree, RunTreeApplyError, RunTreeError};
 
 /// The outcome of putting changes in place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Applied {
+pub struct RunTreeApplyOutcome {
     /// Files that were made or changed.
     pub written: Vec<PathBuf>,
     /// Files that were removed.
@@ -43,32 +43,34 @@ impl RunTree {
         &self,
         paths: Option<&[PathBuf]>,
         is_protected: &dyn Fn(&Path) -> bool,
-    ) -> Result<Applied, ApplyError> {
-        self.put_at_pace(paths, is_protected, &mut Pace::default())
+    ) -> Result<RunTreeApplyOutcome, RunTreeApplyError> {
+        self.put_at_pace(paths, is_protected, &mut PlacementFaultInjector::default())
     }
 
     pub(super) fn put_at_pace(
         &self,
         paths: Option<&[PathBuf]>,
         is_protected: &dyn Fn(&Path) -> bool,
-        pace: &mut Pace,
-    ) -> Result<Applied, ApplyError> {
-        let placing = Placing::new(self.store(), &self.origin, self.temp_name())?;
-        let mut applied = Applied::default();
-        if let Some(plan) = Plan::read(&self.plan_path())? {
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<RunTreeApplyOutcome, RunTreeApplyError> {
+        let placing = FilePlacement::new(self.store(), &self.origin, self.temp_name())?;
+        let mut applied = RunTreeApplyOutcome::default();
+        if let Some(plan) = PlacementPlan::read(&self.plan_path())? {
             self.carry_out(&placing, &plan, pace, &mut applied)?;
         }
         let taken = self.take()?;
-        let differences =
-            self.store()
-                .differences(self.start.tree(), &taken.tree, Lines::Uncounted)?;
+        let differences = self.store().differences(
+            self.start.tree(),
+            &taken.tree,
+            DiffLineCounting::Uncounted,
+        )?;
         let chosen = self.choose(differences, paths)?;
         let (chosen, left_out) = self.without_repositories(chosen)?;
         applied.left_out = left_out.into_iter().map(|one| one.path).collect();
         let refused = chosen.iter().filter(|one| is_protected(&one.path));
         let refused: Vec<_> = refused.map(|one| one.path.clone()).collect();
         if !refused.is_empty() {
-            return Err(ApplyError::Protected { paths: refused });
+            return Err(RunTreeApplyError::Protected { paths: refused });
         }
         let plan = placing.plan(chosen, &mut applied.already)?;
         if plan.steps.is_empty() {
@@ -83,14 +85,16 @@ impl RunTree {
     /// again.
     fn carry_out(
         &self,
-        placing: &Placing,
-        plan: &Plan,
-        pace: &mut Pace,
-        applied: &mut Applied,
-    ) -> Result<(), ApplyError> {
+        placing: &FilePlacement,
+        plan: &PlacementPlan,
+        pace: &mut PlacementFaultInjector,
+        applied: &mut RunTreeApplyOutcome,
+    ) -> Result<(), RunTreeApplyError> {
         match placing.carry_out(plan, pace) {
             Ok(()) => {}
-            Err(error @ (ApplyError::Touched { .. } | ApplyError::TakenBack { .. })) => {
+            Err(
+                error @ (RunTreeApplyError::Touched { .. } | RunTreeApplyError::TakenBack { .. }),
+            ) => {
                 self.forget_plan()?;
                 return Err(error);
             }
@@ -108,26 +112,27 @@ impl RunTree {
         Ok(())
     }
 
-    fn forget_plan(&self) -> Result<(), TreeError> {
-        Beneath::open(&self.own.at)?.remove(Path::new("plan"))
+    fn forget_plan(&self) -> Result<(), RunTreeError> {
+        NoFollowFolder::open(&self.own.at)?.remove(Path::new("plan"))
     }
 
     /// Picks the requested paths; the person knows them from the list of changes.
     fn choose(
         &self,
-        differences: Vec<Difference>,
+        differences: Vec<GitTreeDifference>,
         paths: Option<&[PathBuf]>,
-    ) -> Result<Vec<Difference>, ApplyError> {
+    ) -> Result<Vec<GitTreeDifference>, RunTreeApplyError> {
         let Some(paths) = paths else {
             let mut rules = self.rules();
-            let keeps = |one: &Difference| one.old.is_some() || !rules.ignores_file(&one.path);
+            let keeps =
+                |one: &GitTreeDifference| one.old.is_some() || !rules.ignores_file(&one.path);
             return Ok(differences.into_iter().filter(keeps).collect());
         };
         let known: BTreeSet<&PathBuf> = differences.iter().map(|one| &one.path).collect();
         let unknown = paths.iter().filter(|path| !known.contains(path));
         let unknown: Vec<_> = unknown.cloned().collect();
         if !unknown.is_empty() {
-            return Err(ApplyError::Unchanged { paths: unknown });
+            return Err(RunTreeApplyError::Unchanged { paths: unknown });
         }
         let asked: BTreeSet<&PathBuf> = paths.iter().collect();
         let chosen = differences.into_iter();
@@ -139,8 +144,8 @@ impl RunTree {
     /// be the other half.
     fn without_repositories(
         &self,
-        chosen: Vec<Difference>,
-    ) -> Result<(Vec<Difference>, Vec<Difference>), TreeError> {
+        chosen: Vec<GitTreeDifference>,
+    ) -> Result<(Vec<GitTreeDifference>, Vec<GitTreeDifference>), RunTreeError> {
         let mut folders: BTreeMap<PathBuf, BTreeSet<OsString>> = BTreeMap::new();
         for one in chosen.iter().filter(|one| one.new.is_some()) {
             let mut below: Option<&OsStr> = None;
@@ -161,7 +166,8 @@ impl RunTree {
             names.extend(there.filter(|name| is_of_repository(name)));
             is_repository(names.iter().map(OsString::as_os_str))
         });
-        let is_part = |one: &Difference| one.path.ancestors().any(|it| folders.contains_key(it));
+        let is_part =
+            |one: &GitTreeDifference| one.path.ancestors().any(|it| folders.contains_key(it));
         Ok(chosen.into_iter().partition(|one| !is_part(one)))
     }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType};
 
-use super::TreeError;
+use super::RunTreeError;
 
 /// Names that make git take a folder for a repository. The second set is that of a linked
 /// worktree.
@@ -34,14 +34,14 @@ const MOST_ENTRIES: usize = 10_000;
 
 /// Limits on what is kept of a run's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TreeBounds {
+pub struct RunTreeLimits {
     /// Largest number of files in a tree.
     pub files: usize,
     /// Largest size of a file, in bytes.
     pub file_bytes: u64,
 }
 
-impl Default for TreeBounds {
+impl Default for RunTreeLimits {
     fn default() -> Self {
         Self {
             files: 200_000,
@@ -52,7 +52,7 @@ impl Default for TreeBounds {
 
 /// A path that is in no snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SetAside {
+pub struct SetAsidePath {
     /// Path relative to the files.
     pub path: PathBuf,
     /// Reason that it is in no snapshot.
@@ -104,13 +104,13 @@ impl SetAsideReason {
 
 /// The paths that were set aside when the tree was made, with the tree's limits.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Began {
-    pub(super) bounds: TreeBounds,
+pub(super) struct InitialSetAside {
+    pub(super) bounds: RunTreeLimits,
     aside: BTreeMap<PathBuf, u64>,
 }
 
-impl Began {
-    pub(super) fn with(bounds: TreeBounds, aside: &[SetAside]) -> Self {
+impl InitialSetAside {
+    pub(super) fn with(bounds: RunTreeLimits, aside: &[SetAsidePath]) -> Self {
         let aside = aside.iter().map(|one| (one.path.clone(), one.stamp));
         Self {
             bounds,
@@ -124,11 +124,11 @@ impl Began {
     }
 
     /// Returns whether this is unchanged since the start.
-    pub(super) fn holds(&self, one: &SetAside) -> bool {
+    pub(super) fn holds(&self, one: &SetAsidePath) -> bool {
         self.aside.get(&one.path) == Some(&one.stamp)
     }
 
-    pub(super) fn write(&self, at: &Path, aside: &[SetAside]) -> Result<(), TreeError> {
+    pub(super) fn write(&self, at: &Path, aside: &[SetAsidePath]) -> Result<(), RunTreeError> {
         let bounds = format!("{} {}", self.bounds.files, self.bounds.file_bytes);
         let mut record = Vec::new();
         let mut field = |bytes: &[u8]| {
@@ -147,7 +147,7 @@ impl Began {
 
     /// Reads the record. Trees made before there was one have no record, and get the default
     /// limits.
-    pub(super) fn read(at: &Path) -> Result<Self, TreeError> {
+    pub(super) fn read(at: &Path) -> Result<Self, RunTreeError> {
         let path = at.join(NAME);
         let bytes = match artel_files::read_bounded(&path, LARGEST_RECORD) {
             Ok(bytes) => bytes,
@@ -156,22 +156,22 @@ impl Began {
             }
             Err(error) => return Err(error.into()),
         };
-        parse(&bytes).ok_or(TreeError::Damaged {
+        parse(&bytes).ok_or(RunTreeError::Damaged {
             path,
             why: "it is no record of what was set aside",
         })
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<Began> {
+fn parse(bytes: &[u8]) -> Option<InitialSetAside> {
     let mut fields = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0);
     if fields.next()? != RECORD.as_bytes() {
         return None;
     }
     let bounds = std::str::from_utf8(fields.next()?).ok()?;
     let (files, file_bytes) = bounds.split_once(' ')?;
-    let mut began = Began {
-        bounds: TreeBounds {
+    let mut began = InitialSetAside {
+        bounds: RunTreeLimits {
             files: files.parse().ok()?,
             file_bytes: file_bytes.parse().ok()?,
         },

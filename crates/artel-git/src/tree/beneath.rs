@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Stat, Uid};
 use rustix::io::Errno;
 
-use super::TreeError;
+use super::RunTreeError;
 
 /// Number of tries at a path: the kernel gives up with `EAGAIN` if something is renamed
 /// while it checks the path.
@@ -24,14 +24,14 @@ const MOST_AGAINS: u32 = 64;
 
 /// A folder that is held open.
 #[derive(Debug)]
-pub(crate) struct Beneath {
+pub(crate) struct NoFollowFolder {
     handle: OwnedFd,
     syncs: bool,
 }
 
 /// The content found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum PathContent {
     Nothing,
     File {
         bytes: Vec<u8>,
@@ -44,29 +44,29 @@ pub(crate) enum Content {
 
 /// The content to put at a path.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Wanted<'w> {
+pub(crate) enum NewPathContent<'w> {
     /// A file with these bytes and this mode.
     File {
         bytes: &'w [u8],
-        mode: FileMode,
+        mode: NewFileMode,
     },
     Link(&'w OsStr),
 }
 
 /// The permissions of a file to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileMode {
+pub(crate) enum NewFileMode {
     /// Exactly these bits and, if the system permits, this owner.
     Exactly(u32, Option<(u32, u32)>),
     /// These bits, less those that the umask removes.
     New(u32),
 }
 
-impl Beneath {
-    pub(crate) fn open(folder: &Path) -> Result<Self, TreeError> {
+impl NoFollowFolder {
+    pub(crate) fn open(folder: &Path) -> Result<Self, RunTreeError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::open(folder, flags, Mode::empty())
-            .map_err(TreeError::system("open the folder", folder))?;
+            .map_err(RunTreeError::system("open the folder", folder))?;
         Ok(Self {
             handle,
             syncs: true,
@@ -93,36 +93,36 @@ impl Beneath {
 
     /// Returns the status of whatever is at a path. A link among the folders above it is an
     /// error.
-    pub(crate) fn look(&self, path: &Path) -> Result<Option<Stat>, TreeError> {
+    pub(crate) fn look(&self, path: &Path) -> Result<Option<Stat>, RunTreeError> {
         let found = self.entry(path);
-        let found = found.map_err(TreeError::beneath("look at", path))?;
+        let found = found.map_err(RunTreeError::beneath("look at", path))?;
         Ok(found.map(|(_, stat)| stat))
     }
 
     /// Opens an ordinary file for reading. Never blocks on a pipe.
-    pub(crate) fn open_file(&self, path: &Path) -> Result<File, TreeError> {
+    pub(crate) fn open_file(&self, path: &Path) -> Result<File, RunTreeError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let handle = self.open_at(path, flags);
         handle
             .map(File::from)
-            .map_err(TreeError::beneath("open", path))
+            .map_err(RunTreeError::beneath("open", path))
     }
 
     /// Returns the target of a link.
-    pub(crate) fn read_link(&self, path: &Path) -> Result<OsString, TreeError> {
+    pub(crate) fn read_link(&self, path: &Path) -> Result<OsString, RunTreeError> {
         let read = || {
             let handle = self.open_at(path, OFlags::PATH | OFlags::NOFOLLOW)?;
             rustix::fs::readlinkat(&handle, c"", Vec::new())
         };
-        let target: CString = read().map_err(TreeError::beneath("read the link", path))?;
+        let target: CString = read().map_err(RunTreeError::beneath("read the link", path))?;
         Ok(OsString::from_vec(target.into_bytes()))
     }
 
     /// Returns the content at a path. Of a file larger than `most` bytes, only `most` + 1 bytes
     /// are read.
-    pub(crate) fn content(&self, path: &Path, most: u64) -> Result<Content, TreeError> {
+    pub(crate) fn content(&self, path: &Path, most: u64) -> Result<PathContent, RunTreeError> {
         let Some(stat) = self.look(path)? else {
-            return Ok(Content::Nothing);
+            return Ok(PathContent::Nothing);
         };
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
@@ -130,12 +130,12 @@ impl Beneath {
                 let file = self.open_file(path)?;
                 file.take(most.saturating_add(1))
                     .read_to_end(&mut bytes)
-                    .map_err(TreeError::system("read", path))?;
+                    .map_err(RunTreeError::system("read", path))?;
                 let mode = stat.st_mode & 0o7777;
-                Content::File { bytes, mode }
+                PathContent::File { bytes, mode }
             }
-            FileType::Symlink => Content::Link(self.read_link(path)?),
-            _ => Content::Other,
+            FileType::Symlink => PathContent::Link(self.read_link(path)?),
+            _ => PathContent::Other,
         })
     }
 
@@ -144,14 +144,14 @@ impl Beneath {
     pub(crate) fn put(
         &self,
         path: &Path,
-        wanted: Wanted<'_>,
+        wanted: NewPathContent<'_>,
         temp: &OsStr,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), RunTreeError> {
         self.put_once(path, wanted, temp)
-            .map_err(TreeError::beneath("put in place", path))
+            .map_err(RunTreeError::beneath("put in place", path))
     }
 
-    fn put_once(&self, path: &Path, wanted: Wanted<'_>, temp: &OsStr) -> Result<(), Errno> {
+    fn put_once(&self, path: &Path, wanted: NewPathContent<'_>, temp: &OsStr) -> Result<(), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
         let above = path.parent().unwrap_or(Path::new(""));
         self.make_folders_once(above)?;
@@ -172,7 +172,7 @@ impl Beneath {
     }
 
     /// Moves a folder of the same file system to a free path, and makes the folders above it.
-    pub(crate) fn move_in(&self, from: &Path, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn move_in(&self, from: &Path, path: &Path) -> Result<(), RunTreeError> {
         let moved = || {
             let name = path.file_name().ok_or(Errno::INVAL)?;
             let above = path.parent().unwrap_or(Path::new(""));
@@ -181,19 +181,19 @@ impl Beneath {
             rustix::fs::renameat(CWD, from, &folder, name)?;
             self.sync(&folder)
         };
-        moved().map_err(TreeError::beneath("move into the tree", path))
+        moved().map_err(RunTreeError::beneath("move into the tree", path))
     }
 
     /// Removes a file or link. Succeeds if it is already gone.
-    pub(crate) fn remove(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn remove(&self, path: &Path) -> Result<(), RunTreeError> {
         self.unlink(path, AtFlags::empty())
     }
 
     /// Removes a folder if it is empty. Returns whether it is gone.
-    pub(crate) fn remove_empty(&self, path: &Path) -> Result<bool, TreeError> {
+    pub(crate) fn remove_empty(&self, path: &Path) -> Result<bool, RunTreeError> {
         match self.unlink(path, AtFlags::REMOVEDIR) {
             Ok(()) => Ok(true),
-            Err(TreeError::System { cause, .. })
+            Err(RunTreeError::System { cause, .. })
                 if matches!(
                     Errno::from_io_error(&cause),
                     Some(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR)
@@ -205,7 +205,7 @@ impl Beneath {
         }
     }
 
-    fn unlink(&self, path: &Path, flags: AtFlags) -> Result<(), TreeError> {
+    fn unlink(&self, path: &Path, flags: AtFlags) -> Result<(), RunTreeError> {
         let remove = || {
             let name = path.file_name().ok_or(Errno::INVAL)?;
             let above = path.parent().unwrap_or(Path::new(""));
@@ -217,14 +217,14 @@ impl Beneath {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             // Nothing can exist below something that is not a folder.
             Err(Errno::NOTDIR) if !flags.contains(AtFlags::REMOVEDIR) => Ok(()),
-            Err(cause) => Err(TreeError::beneath("remove", path)(cause)),
+            Err(cause) => Err(RunTreeError::beneath("remove", path)(cause)),
         }
     }
 
     /// Makes a folder and the folders above it.
-    pub(crate) fn make_folders(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn make_folders(&self, path: &Path) -> Result<(), RunTreeError> {
         self.make_folders_once(path)
-            .map_err(TreeError::beneath("make the folder", path))
+            .map_err(RunTreeError::beneath("make the folder", path))
     }
 
     fn make_folders_once(&self, path: &Path) -> Result<(), Errno> {
@@ -266,16 +266,21 @@ impl Beneath {
         Err(said)
     }
 
-    fn fill(&self, folder: &OwnedFd, temp: &OsStr, wanted: Wanted<'_>) -> Result<(), Errno> {
+    fn fill(
+        &self,
+        folder: &OwnedFd,
+        temp: &OsStr,
+        wanted: NewPathContent<'_>,
+    ) -> Result<(), Errno> {
         let (bytes, mode) = match wanted {
-            Wanted::Link(target) => {
+            NewPathContent::Link(target) => {
                 return rustix::fs::symlinkat(target.as_bytes(), folder, temp);
             }
-            Wanted::File { bytes, mode } => (bytes, mode),
+            NewPathContent::File { bytes, mode } => (bytes, mode),
         };
         let made_as = match mode {
-            FileMode::Exactly(mode, _) => mode & 0o700,
-            FileMode::New(mode) => mode,
+            NewFileMode::Exactly(mode, _) => mode & 0o700,
+            NewFileMode::New(mode) => mode,
         };
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -283,7 +288,7 @@ impl Beneath {
         let mut file = File::from(handle);
         let io = |cause: std::io::Error| Errno::from_io_error(&cause).unwrap_or(Errno::IO);
         file.write_all(bytes).map_err(io)?;
-        if let FileMode::Exactly(mode, owner) = mode {
+        if let NewFileMode::Exactly(mode, owner) = mode {
             let user = owner.map(|(user, _)| Uid::from_raw(user));
             let group = owner.map(|(_, group)| Gid::from_raw(group));
             // Only root may give files away; for everyone else the file belongs to the writer.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::beneath::Beneath;
-use super::copy::Copy;
-use super::listing::Listing;
-use super::{RunTree, TreeError};
+use super::beneath::NoFollowFolder;
+use super::copy::FolderCopier;
+use super::listing::PersonFolderLister;
+use super::{RunTree, RunTreeError};
 
 /// Largest folder that every run gets a copy of, in bytes: 500 MiB.
 const MOST_BYTES: u64 = 500 << 20;
@@ -17,12 +17,12 @@ const UNFINISHED: &str = "bringing";
 impl RunTree {
     /// Copies a shared folder into the tree, unless it already has one. The copy is in no
     /// snapshot as long as git ignores it.
-    pub fn bring(&self, folder: &Path) -> Result<(), TreeError> {
-        let files = Beneath::open(&self.own.files)?.without_waiting();
+    pub fn bring(&self, folder: &Path) -> Result<(), RunTreeError> {
+        let files = NoFollowFolder::open(&self.own.files)?.without_waiting();
         if files.look(folder)?.is_some_and(super::restore::is_folder) {
             return Ok(());
         }
-        let paths = Listing {
+        let paths = PersonFolderLister {
             program: &self.own.program,
             folder: &self.origin,
             repository: None,
@@ -33,17 +33,18 @@ impl RunTree {
         let paths = paths.named_only()?;
         let unfinished = self.own.at.join(UNFINISHED);
         let clear = || {
-            artel_files::remove_tree(&unfinished).map_err(TreeError::system("remove", &unfinished))
+            artel_files::remove_tree(&unfinished)
+                .map_err(RunTreeError::system("remove", &unfinished))
         };
         // An attempt that was cut short may have left a part of it.
         clear()?;
         artel_files::make_dir(&unfinished, 0o700)?;
         let copy = || {
-            Copy::new(&self.origin, &unfinished, self.began.bounds)?
+            FolderCopier::new(&self.origin, &unfinished, self.began.bounds)?
                 .at_most(MOST_BYTES)
                 .all(&paths)?;
             // No path is copied for an empty folder, so make it here.
-            Beneath::open(&unfinished)?
+            NoFollowFolder::open(&unfinished)?
                 .without_waiting()
                 .make_folders(folder)?;
             files.move_in(&unfinished.join(folder), folder)

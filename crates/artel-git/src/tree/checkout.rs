@@ -12,12 +12,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::aside::Began;
-use super::ignores::LeftOut;
-use super::layout::{Layout, alternate};
-use super::own::Own;
-use super::store::{Difference, Lines};
-use super::{Kind, RunTree, START, Snapshot, TreeBounds, TreeError};
+use super::aside::InitialSetAside;
+use super::ignores::SnapshotFolderFilter;
+use super::layout::{RepositoryLayout, alternate};
+use super::own::RunFolderPaths;
+use super::store::{DiffLineCounting, GitTreeDifference};
+use super::{RunTree, RunTreeError, RunTreeLimits, RunTreeOriginKind, RunTreeSnapshot, START};
 
 /// First field of a checkout's record.
 const RECORD: &str = "artel checkout 1";
@@ -27,7 +27,7 @@ const NAME: &str = "line";
 
 /// A commit to check out, and the place for it.
 #[derive(Debug)]
-pub(crate) struct Checkout<'c> {
+pub(crate) struct CommitCheckoutSpec<'c> {
     pub(crate) git: &'c Path,
     pub(crate) at: &'c Path,
     /// The person's folder, with links resolved.
@@ -39,15 +39,15 @@ pub(crate) struct Checkout<'c> {
     pub(crate) format: &'c str,
     pub(crate) exclude: Option<PathBuf>,
     pub(crate) shallow: Option<PathBuf>,
-    pub(crate) source: Source,
+    pub(crate) source: CheckoutSource,
     pub(crate) share: &'c [String],
     /// Limits on what is kept of the run's files.
-    pub(crate) bounds: TreeBounds,
+    pub(crate) bounds: RunTreeLimits,
 }
 
 /// The commit that a tree was checked out from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct CheckoutSource {
     pub(crate) commit: String,
     pub(crate) tree: String,
     /// All object folders that are needed to read the commit.
@@ -56,14 +56,14 @@ pub(crate) struct Source {
 
 /// A run's changes to a checkout.
 #[derive(Debug)]
-pub(crate) struct Work {
-    pub(crate) source: Source,
+pub(crate) struct CheckoutChanges {
+    pub(crate) source: CheckoutSource,
     /// Path of the files within the commit.
     pub(crate) prefix: PathBuf,
     /// Tree of all current files, relative to the files.
     pub(crate) now: String,
     /// Changed files, without new ones that git ignores.
-    pub(crate) differences: Vec<Difference>,
+    pub(crate) differences: Vec<GitTreeDifference>,
     /// Whether the tree of the files is the whole tree of the commit, and no new file in it is
     /// ignored.
     pub(crate) is_all: bool,
@@ -71,17 +71,17 @@ pub(crate) struct Work {
 
 impl RunTree {
     /// Makes a tree with the files of a commit.
-    pub(crate) fn check_out(order: Checkout<'_>) -> Result<Self, TreeError> {
+    pub(crate) fn check_out(order: CommitCheckoutSpec<'_>) -> Result<Self, RunTreeError> {
         let at = super::clear_for(order.at)?;
-        let own = Own::new(order.git, &at, order.prefix);
-        fs::create_dir_all(&own.files).map_err(TreeError::system("make", &own.files))?;
-        Layout {
+        let own = RunFolderPaths::new(order.git, &at, order.prefix);
+        fs::create_dir_all(&own.files).map_err(RunTreeError::system("make", &own.files))?;
+        RepositoryLayout {
             format: order.format,
             exclude: order.exclude,
             shallow: order.shallow,
             objects: &order.source.objects[..1],
             head: Some((&order.source.commit, None)),
-            ..Layout::new(&own.repository())
+            ..RepositoryLayout::new(&own.repository())
         }
         .write()?;
         own.lead()?;
@@ -94,19 +94,19 @@ impl RunTree {
             .collect();
         order.source.write(&at)?;
         let mut tree = Self {
-            left_out: LeftOut::new(order.share, began.iter().copied()),
+            left_out: SnapshotFolderFilter::new(order.share, began.iter().copied()),
             own,
             origin: order.origin.to_owned(),
             share: order.share.to_vec(),
-            start: Snapshot::unknown(START),
+            start: RunTreeSnapshot::unknown(START),
             borrowed: order.source.objects.clone(),
             known: Mutex::default(),
             kind: if order.is_private {
-                Kind::Folder
+                RunTreeOriginKind::Folder
             } else {
-                Kind::Commit
+                RunTreeOriginKind::Commit
             },
-            began: Began::with(order.bounds, &[]),
+            began: InitialSetAside::with(order.bounds, &[]),
         };
         tree.begin_with(&order.source.tree, &began)?;
         tree.begin()?;
@@ -116,8 +116,8 @@ impl RunTree {
 
     /// Copies the objects that the tree reads from below a folder, so that it outlives that
     /// folder.
-    pub fn stand_alone(mut self, folder: &Path) -> Result<Self, TreeError> {
-        let Some(mut source) = Source::read(&self.own.at)? else {
+    pub fn stand_alone(mut self, folder: &Path) -> Result<Self, RunTreeError> {
+        let Some(mut source) = CheckoutSource::read(&self.own.at)? else {
             return Ok(self);
         };
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -128,7 +128,7 @@ impl RunTree {
             .partition(|it| it.starts_with(&folder));
         for borrowed in &inside {
             take_objects(borrowed, &objects)
-                .map_err(TreeError::system("copy the objects of", borrowed))?;
+                .map_err(RunTreeError::system("copy the objects of", borrowed))?;
         }
         let at = objects.join("info/alternates");
         let lines: Vec<u8> = outside.iter().flat_map(|it| alternate(it)).collect();
@@ -141,7 +141,7 @@ impl RunTree {
 
     /// Takes the tree that git has just written for the state of the files, if it is all of
     /// them. The first snapshot then need not read them again.
-    fn begin_with(&self, tree: &str, began: &BTreeSet<&Path>) -> Result<(), TreeError> {
+    fn begin_with(&self, tree: &str, began: &BTreeSet<&Path>) -> Result<(), RunTreeError> {
         if !self.is_whole() {
             return Ok(());
         }
@@ -158,18 +158,20 @@ impl RunTree {
 
     /// Returns the run's changes to the commit, or `None` if the tree was not checked out from
     /// one.
-    pub(crate) fn work(&self) -> Result<Option<Work>, TreeError> {
-        let Some(source) = Source::read(&self.own.at)? else {
+    pub(crate) fn work(&self) -> Result<Option<CheckoutChanges>, RunTreeError> {
+        let Some(source) = CheckoutSource::read(&self.own.at)? else {
             return Ok(None);
         };
         let now = self.take()?.tree;
         let start = self.start.tree();
-        let mut differences = self.store().differences(start, &now, Lines::Uncounted)?;
+        let mut differences = self
+            .store()
+            .differences(start, &now, DiffLineCounting::Uncounted)?;
         let all = differences.len();
         let mut rules = self.rules();
         differences.retain(|one| one.old.is_some() || !rules.ignores_file(&one.path));
         let prefix = self.own.files.strip_prefix(self.own.tree());
-        Ok(Some(Work {
+        Ok(Some(CheckoutChanges {
             is_all: start == source.tree && all == differences.len(),
             prefix: prefix.unwrap_or(Path::new("")).to_owned(),
             source,
@@ -200,8 +202,8 @@ fn take_objects(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-impl Source {
-    fn write(&self, at: &Path) -> Result<(), TreeError> {
+impl CheckoutSource {
+    fn write(&self, at: &Path) -> Result<(), RunTreeError> {
         let fields = [RECORD, &self.commit, &self.tree].map(str::as_bytes);
         let objects = self.objects.iter().map(|path| path.as_os_str().as_bytes());
         let mut record = Vec::new();
@@ -214,7 +216,7 @@ impl Source {
     }
 
     /// Reads what a tree was checked out from, or returns `None` for a tree made from a folder.
-    pub(crate) fn read(at: &Path) -> Result<Option<Self>, TreeError> {
+    pub(crate) fn read(at: &Path) -> Result<Option<Self>, RunTreeError> {
         let path = at.join(NAME);
         let bytes = match artel_files::read_bounded(&path, 1 << 20) {
             Ok(bytes) => bytes,
@@ -228,7 +230,7 @@ impl Source {
         let commit = fields.next().and_then(OsStr::to_str);
         let tree = fields.next().and_then(OsStr::to_str);
         let (true, Some(commit), Some(tree)) = (begins, commit, tree) else {
-            return Err(TreeError::Damaged {
+            return Err(RunTreeError::Damaged {
                 path,
                 why: "it is no record of a checkout",
             });

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, SeekFrom, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::beneath::Beneath;
-use super::{TreeBounds, TreeError};
+use super::beneath::NoFollowFolder;
+use super::{RunTreeError, RunTreeLimits};
 
 /// Largest total size that a run takes along, in bytes.
 pub(crate) const MOST_BYTES: u64 = 4 << 30;
@@ -20,26 +20,26 @@ pub(crate) const MOST_BYTES: u64 = 4 << 30;
 const NAMED: usize = 3;
 
 /// Copies files out of the person's folder, within limits.
-pub(crate) struct Copy<'c> {
+pub(crate) struct FolderCopier<'c> {
     folder: &'c Path,
-    from: Beneath,
+    from: NoFollowFolder,
     to: &'c Path,
     /// Whether the file system can share blocks between files. Found out by trying.
     clones: bool,
     made: HashSet<PathBuf>,
-    bounds: TreeBounds,
+    bounds: RunTreeLimits,
     most_bytes: u64,
 }
 
-impl<'c> Copy<'c> {
+impl<'c> FolderCopier<'c> {
     pub(crate) fn new(
         folder: &'c Path,
         to: &'c Path,
-        bounds: TreeBounds,
-    ) -> Result<Self, TreeError> {
+        bounds: RunTreeLimits,
+    ) -> Result<Self, RunTreeError> {
         Ok(Self {
             folder,
-            from: Beneath::open(folder)?,
+            from: NoFollowFolder::open(folder)?,
             to,
             clones: true,
             made: HashSet::new(),
@@ -56,12 +56,12 @@ impl<'c> Copy<'c> {
 
     /// Copies those of the paths that exist, and returns them. A path that leads through a link
     /// counts as missing, and so does anything that is neither file nor link.
-    pub(crate) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, TreeError> {
+    pub(crate) fn all(&mut self, paths: &BTreeSet<PathBuf>) -> Result<Vec<PathBuf>, RunTreeError> {
         let mut there = Vec::with_capacity(paths.len());
         for path in paths {
             match self.from.look(path) {
                 Ok(Some(stat)) => there.push((path, stat)),
-                Ok(None) | Err(TreeError::LedAway { .. }) => {}
+                Ok(None) | Err(RunTreeError::LedAway { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -76,7 +76,7 @@ impl<'c> Copy<'c> {
         Ok(there.into_iter().map(|(path, _)| path.clone()).collect())
     }
 
-    fn one(&mut self, path: &Path, stat: &Stat) -> Result<(), TreeError> {
+    fn one(&mut self, path: &Path, stat: &Stat) -> Result<(), RunTreeError> {
         let to = self.to.join(path);
         if let Some(above) = path.parent() {
             self.folders(above)?;
@@ -84,7 +84,7 @@ impl<'c> Copy<'c> {
         if FileType::from_raw_mode(stat.st_mode).is_symlink() {
             let target = self.from.read_link(path)?;
             return std::os::unix::fs::symlink(target, &to)
-                .map_err(TreeError::system("make the link", &to));
+                .map_err(RunTreeError::system("make the link", &to));
         }
         let mut source = self.from.open_file(path)?;
         let mode = stat.st_mode & 0o777;
@@ -93,10 +93,10 @@ impl<'c> Copy<'c> {
             .create_new(true)
             .mode(mode | 0o200)
             .open(&to)
-            .map_err(TreeError::system("make", &to))?;
+            .map_err(RunTreeError::system("make", &to))?;
         self.bytes(&mut source, &mut copy)
-            .map_err(TreeError::system("copy", &to))?;
-        finish(&copy, mode, stat).map_err(TreeError::system("set mode and time of", &to))
+            .map_err(RunTreeError::system("copy", &to))?;
+        finish(&copy, mode, stat).map_err(RunTreeError::system("set mode and time of", &to))
     }
 
     fn bytes(&mut self, source: &mut File, copy: &mut File) -> io::Result<()> {
@@ -110,7 +110,7 @@ impl<'c> Copy<'c> {
     }
 
     /// Makes folders with the permissions that they have in the person's folder.
-    fn folders(&mut self, path: &Path) -> Result<(), TreeError> {
+    fn folders(&mut self, path: &Path) -> Result<(), RunTreeError> {
         if path.as_os_str().is_empty() || self.made.contains(path) {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl<'c> Copy<'c> {
         match made {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(TreeError::system("make the folder", &to)(error)),
+            Err(error) => return Err(RunTreeError::system("make the folder", &to)(error)),
         }
         self.made.insert(path.to_owned());
         Ok(())
@@ -135,7 +135,7 @@ pub(crate) fn check(
     folder: &Path,
     there: &[(&PathBuf, Stat)],
     (most_files, most_bytes): (usize, u64),
-) -> Result<(), TreeError> {
+) -> Result<(), RunTreeError> {
     let bytes = there.iter().map(|(_, stat)| size(stat)).sum();
     if there.len() <= most_files && bytes <= most_bytes {
         return Ok(());
@@ -162,7 +162,7 @@ pub(crate) fn check(
             format!("`{}` ({files} files, {bytes} bytes)", path.display())
         })
         .collect();
-    Err(TreeError::TooLarge {
+    Err(RunTreeError::TooLarge {
         folder: folder.to_owned(),
         files: there.len(),
         bytes,

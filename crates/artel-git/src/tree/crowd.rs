@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 
-use super::walk::{Look, is_too_deep, open_folder};
+use super::walk::{RunTreeScanner, is_too_deep, open_folder};
 
 /// Depth below the root to which folders are told apart. Deeper files count for the folder
 /// above.
@@ -24,7 +24,7 @@ const MOST_COUNTED: u64 = 4_000_000;
 
 /// The folders and files that are left out of a tree because it holds too many.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Without {
+pub(super) struct OverflowExclusions {
     /// Whole folders that are left out, with their numbers of new files.
     folders: BTreeMap<PathBuf, u64>,
     /// Folders of which only the new files directly in them are left out, with their numbers.
@@ -33,7 +33,7 @@ pub(super) struct Without {
     began: BTreeSet<PathBuf>,
 }
 
-impl Without {
+impl OverflowExclusions {
     pub(super) fn folder(&self, path: &Path) -> Option<u64> {
         self.folders.get(path).copied()
     }
@@ -45,23 +45,27 @@ impl Without {
 
     /// Chooses what else to leave out, so that at most `most` files remain. Returns whether
     /// there was anything to choose.
-    pub(super) fn choose(&mut self, look: &mut Look<'_>, began: BTreeSet<PathBuf>) -> Chosen {
+    pub(super) fn choose(
+        &mut self,
+        look: &mut RunTreeScanner<'_>,
+        began: BTreeSet<PathBuf>,
+    ) -> OverflowChoice {
         let most = u64::try_from(look.bounds.files).unwrap_or(u64::MAX);
         self.began = began;
-        let mut count = Count::of(&self.began);
+        let mut count = NewFilesByFolder::of(&self.began);
         count.tree(look);
         let mut excess = count.all.saturating_sub(most);
-        let mut chosen = Chosen::Nothing;
+        let mut chosen = OverflowChoice::Nothing;
         while excess > 0 {
             let Some((place, files)) = count.best(excess) else {
                 break;
             };
             count.take(&place, files);
             excess = excess.saturating_sub(files);
-            chosen = Chosen::Something;
+            chosen = OverflowChoice::Something;
             match place {
-                Place::Folder(path) => self.folders.insert(path, files),
-                Place::FilesOf(path) => self.files_of.insert(path, files),
+                OverflowPlace::Folder(path) => self.folders.insert(path, files),
+                OverflowPlace::FilesOf(path) => self.files_of.insert(path, files),
             };
         }
         chosen
@@ -70,19 +74,19 @@ impl Without {
 
 /// Whether there was anything to leave out.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Chosen {
+pub(super) enum OverflowChoice {
     Something,
     Nothing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
+enum OverflowPlace {
     Folder(PathBuf),
     FilesOf(PathBuf),
 }
 
 /// Numbers of new files by folder.
-struct Count<'b> {
+struct NewFilesByFolder<'b> {
     began: &'b BTreeSet<PathBuf>,
     all: u64,
     /// In the folder and everything below it.
@@ -91,7 +95,7 @@ struct Count<'b> {
     own: BTreeMap<PathBuf, u64>,
 }
 
-impl<'b> Count<'b> {
+impl<'b> NewFilesByFolder<'b> {
     fn of(began: &'b BTreeSet<PathBuf>) -> Self {
         Self {
             began,
@@ -101,14 +105,14 @@ impl<'b> Count<'b> {
         }
     }
 
-    fn tree(&mut self, look: &mut Look<'_>) {
+    fn tree(&mut self, look: &mut RunTreeScanner<'_>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         if let Ok(top) = rustix::fs::open(look.files, flags, Mode::empty()) {
             self.folder(look, top, Path::new(""));
         }
     }
 
-    fn folder(&mut self, look: &mut Look<'_>, handle: OwnedFd, at: &Path) {
+    fn folder(&mut self, look: &mut RunTreeScanner<'_>, handle: OwnedFd, at: &Path) {
         let Ok(mut dir) = Dir::new(handle) else {
             return;
         };
@@ -158,18 +162,18 @@ impl<'b> Count<'b> {
 
     /// Returns the smallest place that is enough, or else the largest one. The root itself is
     /// never left out, only new files in it.
-    fn best(&self, excess: u64) -> Option<(Place, u64)> {
+    fn best(&self, excess: u64) -> Option<(OverflowPlace, u64)> {
         let folders = self.below.iter();
         let folders = folders.filter(|(path, _)| !path.as_os_str().is_empty());
-        let folders = folders.map(|(path, files)| (Place::Folder(path.clone()), *files));
+        let folders = folders.map(|(path, files)| (OverflowPlace::Folder(path.clone()), *files));
         let own = self.own.iter();
-        let own = own.map(|(path, files)| (Place::FilesOf(path.clone()), *files));
+        let own = own.map(|(path, files)| (OverflowPlace::FilesOf(path.clone()), *files));
         // Of two that hold equally many, a folder with nothing of the person's in it wins, then
         // the deeper one, which is more exact.
-        let rank = |place: &Place| match place {
-            Place::Folder(path) if self.holds_began(path) => (0, path.iter().count()),
-            Place::FilesOf(path) => (1, path.iter().count()),
-            Place::Folder(path) => (2, path.iter().count()),
+        let rank = |place: &OverflowPlace| match place {
+            OverflowPlace::Folder(path) if self.holds_began(path) => (0, path.iter().count()),
+            OverflowPlace::FilesOf(path) => (1, path.iter().count()),
+            OverflowPlace::Folder(path) => (2, path.iter().count()),
         };
         let all: Vec<_> = folders.chain(own).filter(|(_, files)| *files > 0).collect();
         let enough = all.iter().filter(|(_, files)| *files >= excess);
@@ -188,19 +192,19 @@ impl<'b> Count<'b> {
     }
 
     /// Stops counting the files of a place.
-    fn take(&mut self, place: &Place, files: u64) {
-        let (Place::Folder(path) | Place::FilesOf(path)) = place;
+    fn take(&mut self, place: &OverflowPlace, files: u64) {
+        let (OverflowPlace::Folder(path) | OverflowPlace::FilesOf(path)) = place;
         for above in path.ancestors() {
             if let Some(count) = self.below.get_mut(above) {
                 *count = count.saturating_sub(files);
             }
         }
         match place {
-            Place::Folder(path) => {
+            OverflowPlace::Folder(path) => {
                 self.below.retain(|other, _| !other.starts_with(path));
                 self.own.retain(|other, _| !other.starts_with(path));
             }
-            Place::FilesOf(path) => {
+            OverflowPlace::FilesOf(path) => {
                 self.own.remove(path);
             }
         }

@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::store::{Difference, Lines, Side};
-use super::{RunTree, Snapshot, TreeError};
+use super::store::{DiffLineCounting, GitTreeDifference, GitTreeFile};
+use super::{RunTree, RunTreeError, RunTreeSnapshot};
 
 /// One file that a run made, changed or removed. A moved file counts as removed and made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct RunTreeChange {
     /// Path relative to the files.
     pub path: PathBuf,
     /// Kind of the change.
-    pub kind: ChangeKind,
+    pub kind: RunTreeChangeKind,
     /// Number of added lines, or `None` if the file is not text.
     pub lines_added: Option<u64>,
     /// Number of removed lines, or `None` if the file is not text.
@@ -27,7 +27,7 @@ pub struct Change {
 
 /// The kinds of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ChangeKind {
+pub enum RunTreeChangeKind {
     /// The file is new.
     Made,
     /// The file has other bytes, or is a link where a file was.
@@ -38,7 +38,7 @@ pub enum ChangeKind {
     Mode,
 }
 
-impl Change {
+impl RunTreeChange {
     /// Returns whether the file is something other than text.
     pub fn is_binary(&self) -> bool {
         self.lines_added.is_none()
@@ -47,24 +47,24 @@ impl Change {
 
 impl RunTree {
     /// Returns what the run has made, changed and removed since a snapshot, in path order.
-    pub fn changes(&self, since: &Snapshot) -> Result<Vec<Change>, TreeError> {
+    pub fn changes(&self, since: &RunTreeSnapshot) -> Result<Vec<RunTreeChange>, RunTreeError> {
         let taken = self.take()?;
         let mut rules = self.rules();
-        let differences = self
-            .store()
-            .differences(since.tree(), &taken.tree, Lines::Counted)?;
-        let change = |difference: Difference| {
+        let differences =
+            self.store()
+                .differences(since.tree(), &taken.tree, DiffLineCounting::Counted)?;
+        let change = |difference: GitTreeDifference| {
             let kind = difference.kind();
             let path = &difference.path;
             let bytes = taken.walk.files.get(path).map_or(0, |seen| seen.stamp.size);
             let side = difference.new.as_ref().or(difference.old.as_ref());
-            Change {
+            RunTreeChange {
                 kind,
                 lines_added: difference.lines.map(|(added, _)| added),
                 lines_removed: difference.lines.map(|(_, removed)| removed),
                 bytes,
-                is_link: side.is_some_and(Side::is_link),
-                is_ignored: kind == ChangeKind::Made && rules.ignores_file(path),
+                is_link: side.is_some_and(GitTreeFile::is_link),
+                is_ignored: kind == RunTreeChangeKind::Made && rules.ignores_file(path),
                 path: difference.path,
             }
         };
@@ -75,10 +75,10 @@ impl RunTree {
     /// a link, or if it was larger than `most` bytes.
     pub fn file_at(
         &self,
-        snapshot: &Snapshot,
+        snapshot: &RunTreeSnapshot,
         path: &Path,
         most: u64,
-    ) -> Result<Option<Vec<u8>>, TreeError> {
+    ) -> Result<Option<Vec<u8>>, RunTreeError> {
         let store = self.store();
         let files = store.manifest(snapshot.tree())?;
         let Some(side) = files.get(path).filter(|side| !side.is_link()) else {
@@ -91,13 +91,17 @@ impl RunTree {
         let mut held = None;
         store.contents(&ids, |_, bytes| {
             held = Some(bytes.to_vec());
-            Ok::<(), TreeError>(())
+            Ok::<(), RunTreeError>(())
         })?;
         Ok(held)
     }
 
     /// Returns the difference as text, for these paths or, if there are none, for all.
-    pub fn diff(&self, since: &Snapshot, paths: &[PathBuf]) -> Result<Vec<u8>, TreeError> {
+    pub fn diff(
+        &self,
+        since: &RunTreeSnapshot,
+        paths: &[PathBuf],
+    ) -> Result<Vec<u8>, RunTreeError> {
         let taken = self.take()?;
         let mut arguments = vec![
             "diff-tree",
@@ -114,7 +118,7 @@ impl RunTree {
         let named: Vec<String> = paths.iter().filter_map(text).collect();
         if named.len() < paths.len() {
             // Git takes its arguments as UTF-8 text here, so another name cannot be passed.
-            return Err(TreeError::NotBelow {
+            return Err(RunTreeError::NotBelow {
                 path: paths
                     .iter()
                     .find(|p| p.to_str().is_none())

@@ -9,7 +9,7 @@ use crate::GitError;
 
 /// An error of an operation on a run's tree.
 #[derive(Debug, thiserror::Error)]
-pub enum TreeError {
+pub enum RunTreeError {
     /// A system call failed.
     #[error("could not {doing} `{}`: {cause}", path.display())]
     System {
@@ -107,7 +107,7 @@ pub enum TreeError {
 
 /// The reason that nothing was put in place.
 #[derive(Debug, thiserror::Error)]
-pub enum ApplyError {
+pub enum RunTreeApplyError {
     /// The person has changed, made or removed these since the run began.
     #[error(
         "these were touched since the run began, so nothing was written: {}",
@@ -139,7 +139,7 @@ pub enum ApplyError {
         path: PathBuf,
         /// Reason that it failed.
         #[source]
-        cause: Box<TreeError>,
+        cause: Box<RunTreeError>,
     },
     /// A write failed, and so did taking back. The plan is kept, so that another try continues
     /// it.
@@ -154,14 +154,14 @@ pub enum ApplyError {
         stuck: PathBuf,
         /// Reason that the first write failed.
         #[source]
-        cause: Box<TreeError>,
+        cause: Box<RunTreeError>,
     },
     /// Another error. Nothing was written.
     #[error(transparent)]
-    Tree(#[from] TreeError),
+    Tree(#[from] RunTreeError),
 }
 
-impl TreeError {
+impl RunTreeError {
     /// Returns a function that turns an error from the system into one with an operation and a
     /// path.
     pub(crate) fn system<E: Into<io::Error>>(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use super::place::Repository;
+use super::place::EnclosingRepository;
 
 /// Folders of dependencies and build results, as the tools that make them name them.
 pub const SHARED_NAMES: &[&str] = &[
@@ -38,10 +38,10 @@ const DEEPEST: usize = 4;
 /// git ignores (all of them if there is no git), relative to the folder, in order. Names in
 /// `extra` count as well. A folder that was found is not searched further.
 pub fn shared_folders(origin: &Path, extra: &[String]) -> Vec<PathBuf> {
-    let repository = Repository::find(origin);
-    let mut search = Search {
+    let repository = EnclosingRepository::find(origin);
+    let mut search = SharedFolderSearch {
         origin,
-        rules: Rules::of(origin, repository.as_ref()),
+        rules: GitIgnoreRules::of(origin, repository.as_ref()),
         extra,
         found: Vec::new(),
     };
@@ -50,14 +50,14 @@ pub fn shared_folders(origin: &Path, extra: &[String]) -> Vec<PathBuf> {
     search.found
 }
 
-struct Search<'s> {
+struct SharedFolderSearch<'s> {
     origin: &'s Path,
-    rules: Rules,
+    rules: GitIgnoreRules,
     extra: &'s [String],
     found: Vec<PathBuf>,
 }
 
-impl Search<'_> {
+impl SharedFolderSearch<'_> {
     /// Searches a folder. A folder that cannot be listed cannot be shared either.
     fn folder(&mut self, path: &Path, depth: usize) {
         let Ok(entries) = std::fs::read_dir(self.origin.join(path)) else {
@@ -81,13 +81,13 @@ impl Search<'_> {
 
 /// Decides which folders of a run's tree no snapshot holds.
 #[derive(Debug)]
-pub(super) struct LeftOut {
+pub(super) struct SnapshotFolderFilter {
     extra: Vec<String>,
     /// Folders with files that the run began with. Their files belong in snapshots.
     kept: BTreeSet<PathBuf>,
 }
 
-impl LeftOut {
+impl SnapshotFolderFilter {
     /// Creates the filter; `began` are the files of the first snapshot.
     pub(super) fn new<'p>(extra: &[String], began: impl Iterator<Item = &'p Path>) -> Self {
         let mut left_out = Self {
@@ -103,7 +103,7 @@ impl LeftOut {
         left_out
     }
 
-    pub(super) fn is_left_out(&self, folder: &Path, rules: &mut Rules) -> bool {
+    pub(super) fn is_left_out(&self, folder: &Path, rules: &mut GitIgnoreRules) -> bool {
         folder.file_name().is_some_and(|name| self.may(name))
             && !self.kept.contains(folder)
             && rules.ignores(folder)
@@ -122,7 +122,7 @@ pub(super) fn is_shared(name: &OsStr, extra: &[String]) -> bool {
 
 /// The ignore files of a tree, read on demand.
 #[derive(Debug)]
-pub(super) struct Rules {
+pub(super) struct GitIgnoreRules {
     /// Root of the repository, or `None` if there is none. Without one, every folder with such
     /// a name counts as ignored.
     top: Option<PathBuf>,
@@ -132,9 +132,9 @@ pub(super) struct Rules {
     read: HashMap<PathBuf, Gitignore>,
 }
 
-impl Rules {
+impl GitIgnoreRules {
     /// Returns the rules for paths relative to `folder`, which lies in that repository.
-    pub(super) fn of(folder: &Path, repository: Option<&Repository>) -> Self {
+    pub(super) fn of(folder: &Path, repository: Option<&EnclosingRepository>) -> Self {
         let Some(repository) = repository else {
             return Self::none(folder);
         };
@@ -165,28 +165,28 @@ impl Rules {
 
     /// Returns whether git ignores a folder.
     pub(super) fn ignores(&mut self, folder: &Path) -> bool {
-        self.top.is_none() || self.matches(folder, Kind::Folder)
+        self.top.is_none() || self.matches(folder, GitIgnorePathKind::Folder)
     }
 
     /// Returns whether git ignores a file that it does not know yet.
     pub(super) fn ignores_file(&mut self, file: &Path) -> bool {
-        self.top.is_some() && self.matches(file, Kind::File)
+        self.top.is_some() && self.matches(file, GitIgnorePathKind::File)
     }
 
     /// Returns whether git ignores something that it does not know yet, at `path` in the tree
     /// at `files`.
     pub(super) fn hides(&mut self, path: &Path, files: &Path) -> bool {
         let kind = if files.join(path).is_dir() {
-            Kind::Folder
+            GitIgnorePathKind::Folder
         } else {
-            Kind::File
+            GitIgnorePathKind::File
         };
         self.matches(path, kind)
     }
 
     /// Matches a path against the rules. The ignore file nearest to the path decides, and an
     /// ignored folder takes everything in it along.
-    fn matches(&mut self, path: &Path, kind: Kind) -> bool {
+    fn matches(&mut self, path: &Path, kind: GitIgnorePathKind) -> bool {
         let Some(top) = self.top.clone() else {
             return false;
         };
@@ -199,7 +199,7 @@ impl Rules {
         for (number, name) in inside.iter().enumerate() {
             here.push(name);
             let kind = if number + 1 < count {
-                Kind::Folder
+                GitIgnorePathKind::Folder
             } else {
                 kind
             };
@@ -210,8 +210,8 @@ impl Rules {
         false
     }
 
-    fn says(&mut self, top: &Path, path: &Path, kind: Kind) -> bool {
-        let is_folder = kind == Kind::Folder;
+    fn says(&mut self, top: &Path, path: &Path, kind: GitIgnorePathKind) -> bool {
+        let is_folder = kind == GitIgnorePathKind::Folder;
         let folders = path.ancestors().skip(1);
         let folders = folders.take_while(|folder| folder.starts_with(top));
         for folder in folders {
@@ -231,7 +231,7 @@ impl Rules {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GitIgnorePathKind {
     File,
     Folder,
 }

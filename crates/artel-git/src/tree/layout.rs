@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::TreeError;
+use super::RunTreeError;
 
 /// Attributes that override every `.gitattributes` of the tree and leave every byte as it
 /// is.
@@ -20,7 +20,7 @@ const LARGEST_SHALLOW: u64 = 16 << 20;
 
 /// The parts of a repository that Artel writes by hand.
 #[derive(Debug)]
-pub(crate) struct Layout<'l> {
+pub(crate) struct RepositoryLayout<'l> {
     /// Path of the repository.
     pub(crate) git: &'l Path,
     /// Object format: `sha1` or `sha256`.
@@ -39,7 +39,7 @@ pub(crate) struct Layout<'l> {
     pub(crate) head: Option<(&'l str, Option<&'l str>)>,
 }
 
-impl<'l> Layout<'l> {
+impl<'l> RepositoryLayout<'l> {
     /// Describes a repository that borrows nothing and has no commit.
     pub(crate) fn new(git: &'l Path) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl<'l> Layout<'l> {
     }
 
     /// Writes the whole repository, also over what an earlier attempt wrote.
-    pub(crate) fn write(&self) -> Result<(), TreeError> {
+    pub(crate) fn write(&self) -> Result<(), RunTreeError> {
         for folder in [
             "objects/info",
             "objects/pack",
@@ -96,13 +96,13 @@ impl<'l> Layout<'l> {
         }
     }
 
-    fn folder(&self, path: &Path) -> Result<(), TreeError> {
-        fs::create_dir_all(path).map_err(TreeError::system("make the folder", path))
+    fn folder(&self, path: &Path) -> Result<(), RunTreeError> {
+        fs::create_dir_all(path).map_err(RunTreeError::system("make the folder", path))
     }
 
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), TreeError> {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), RunTreeError> {
         let path = self.git.join(name);
-        fs::write(&path, bytes).map_err(TreeError::system("write", &path))
+        fs::write(&path, bytes).map_err(RunTreeError::system("write", &path))
     }
 
     fn config(&self) -> String {

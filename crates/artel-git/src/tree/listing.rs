@@ -5,46 +5,46 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use super::TreeError;
-use super::beneath::Beneath;
+use super::RunTreeError;
+use super::beneath::NoFollowFolder;
 use super::ignores::is_shared;
-use super::place::Repository;
+use super::place::EnclosingRepository;
 
 /// Deepest folder that is listed. No tree that people made is deeper.
 const DEEPEST: usize = 200;
 
 /// A person's folder to be listed.
-pub(crate) struct Listing<'l> {
+pub(crate) struct PersonFolderLister<'l> {
     pub(crate) program: &'l Path,
     /// The folder, with links resolved.
     pub(crate) folder: &'l Path,
-    pub(crate) repository: Option<&'l Repository>,
+    pub(crate) repository: Option<&'l EnclosingRepository>,
     pub(crate) named: &'l [PathBuf],
     pub(crate) share: &'l [String],
     /// The run's folder. If it lies in the listed folder, it is left out, with its neighbours.
     pub(crate) run: &'l Path,
 }
 
-impl Listing<'_> {
+impl PersonFolderLister<'_> {
     /// Returns the paths of all files and links to take, relative to the folder. Some may be
     /// missing from the working tree.
-    pub(crate) fn paths(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
-        let beneath = Beneath::open(self.folder)?;
+    pub(crate) fn paths(&self) -> Result<BTreeSet<PathBuf>, RunTreeError> {
+        let beneath = NoFollowFolder::open(self.folder)?;
         let mut found = BTreeSet::new();
         match self.repository {
             Some(repository) => {
                 let prefix = repository.prefix();
                 self.ask_git(&beneath, repository, prefix, Path::new(""), &mut found)?;
             }
-            None => self.folder(Path::new(""), Take::NotShared, 0, &mut found)?,
+            None => self.folder(Path::new(""), SharedFolderListing::NotShared, 0, &mut found)?,
         }
         found.extend(self.named_only()?);
         Ok(found)
     }
 
     /// Returns the paths of the named files and folders only.
-    pub(crate) fn named_only(&self) -> Result<BTreeSet<PathBuf>, TreeError> {
-        let beneath = Beneath::open(self.folder)?;
+    pub(crate) fn named_only(&self) -> Result<BTreeSet<PathBuf>, RunTreeError> {
+        let beneath = NoFollowFolder::open(self.folder)?;
         let mut found = BTreeSet::new();
         for named in self.named {
             self.name(&beneath, named, &mut found)?;
@@ -56,12 +56,12 @@ impl Listing<'_> {
     /// the path of that folder in the run's tree.
     fn ask_git(
         &self,
-        beneath: &Beneath,
-        repository: &Repository,
+        beneath: &NoFollowFolder,
+        repository: &EnclosingRepository,
         prefix: &Path,
         at: &Path,
         found: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), RunTreeError> {
         let git = repository.git(self.program);
         let mut arguments = vec!["ls-files", "-z", "-c", "-o", "--exclude-standard"];
         // A name that is not UTF-8 cannot be passed to git; the whole repository is listed
@@ -92,34 +92,34 @@ impl Listing<'_> {
     /// Adds the working files of a repository within the repository, submodule or not.
     fn nested(
         &self,
-        beneath: &Beneath,
+        beneath: &NoFollowFolder,
         at: &Path,
         found: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), RunTreeError> {
         if at.iter().count() > DEEPEST {
             return Ok(());
         }
         let folder = self.folder.join(at);
-        match Repository::find(&folder) {
+        match EnclosingRepository::find(&folder) {
             Some(inner) if inner.prefix().as_os_str().is_empty() && inner.top == folder => {
                 self.ask_git(beneath, &inner, Path::new(""), at, found)
             }
-            _ => self.folder(at, Take::NotShared, 0, found),
+            _ => self.folder(at, SharedFolderListing::NotShared, 0, found),
         }
     }
 
     fn folder(
         &self,
         at: &Path,
-        take: Take,
+        take: SharedFolderListing,
         depth: usize,
         found: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), TreeError> {
+    ) -> Result<(), RunTreeError> {
         let folder = self.folder.join(at);
         if depth > DEEPEST {
             return Ok(());
         }
-        let failed = || TreeError::system("list", &folder);
+        let failed = || RunTreeError::system("list", &folder);
         for entry in std::fs::read_dir(&folder).map_err(failed())? {
             let entry = entry.map_err(failed())?;
             let name = entry.file_name();
@@ -129,7 +129,7 @@ impl Listing<'_> {
             }
             if !entry.file_type().map_err(failed())?.is_dir() {
                 found.insert(path);
-            } else if take == Take::All || !is_shared(&name, self.share) {
+            } else if take == SharedFolderListing::All || !is_shared(&name, self.share) {
                 self.folder(&path, take, depth + 1, found)?;
             }
         }
@@ -139,11 +139,11 @@ impl Listing<'_> {
     /// Adds a named file or folder, whether git ignores it or not.
     fn name(
         &self,
-        beneath: &Beneath,
+        beneath: &NoFollowFolder,
         named: &Path,
         found: &mut BTreeSet<PathBuf>,
-    ) -> Result<(), TreeError> {
-        let not_below = || TreeError::NotBelow {
+    ) -> Result<(), RunTreeError> {
+        let not_below = || RunTreeError::NotBelow {
             path: named.to_owned(),
             folder: self.folder.to_owned(),
         };
@@ -165,7 +165,7 @@ impl Listing<'_> {
             return Err(not_below());
         }
         if is_folder(beneath, &path)? {
-            return self.folder(&path, Take::All, 0, found);
+            return self.folder(&path, SharedFolderListing::All, 0, found);
         }
         found.insert(path);
         Ok(())
@@ -180,16 +180,16 @@ impl Listing<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Take {
+enum SharedFolderListing {
     NotShared,
     All,
 }
 
 /// Returns whether there is a folder at the path. The target of a link does not count.
-fn is_folder(beneath: &Beneath, path: &Path) -> Result<bool, TreeError> {
+fn is_folder(beneath: &NoFollowFolder, path: &Path) -> Result<bool, RunTreeError> {
     match beneath.look(path) {
         Ok(Some(stat)) => Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()),
-        Ok(None) | Err(TreeError::LedAway { .. }) => Ok(false),
+        Ok(None) | Err(RunTreeError::LedAway { .. }) => Ok(false),
         Err(error) => Err(error),
     }
 }

@@ -9,11 +9,11 @@ use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Git, Identity};
+use crate::{GitIdentity, GitRunner};
 
-use super::TreeError;
-use super::layout::Layout;
-use super::place::{Head, Repository};
+use super::RunTreeError;
+use super::layout::RepositoryLayout;
+use super::place::{EnclosingRepository, GitHead};
 
 /// Settings of every call here: names and bytes stay as they are. Objects are handed to the
 /// disk as they are written; the only wait for the disk is for the record that names them.
@@ -36,7 +36,7 @@ pub(crate) const SETTINGS: &[&str] = &[
 
 /// The paths in a run's folder, and git runners for them.
 #[derive(Debug, Clone)]
-pub(super) struct Own {
+pub(super) struct RunFolderPaths {
     pub(super) program: PathBuf,
     /// The run's folder.
     pub(super) at: PathBuf,
@@ -45,7 +45,7 @@ pub(super) struct Own {
     pub(super) files: PathBuf,
 }
 
-impl Own {
+impl RunFolderPaths {
     pub(super) fn new(program: &Path, at: &Path, prefix: &Path) -> Self {
         Self {
             program: program.to_owned(),
@@ -77,20 +77,20 @@ impl Own {
     }
 
     /// Returns a git runner with the index that people and agents see.
-    pub(super) fn visible(&self) -> Git {
+    pub(super) fn visible(&self) -> GitRunner {
         self.git(&self.tree())
     }
 
     /// Returns a git runner with the index of snapshots. Paths are relative to the files.
-    pub(super) fn private(&self) -> Git {
+    pub(super) fn private(&self) -> GitRunner {
         let index = self.private_index();
         // A killed git leaves its lock behind; nobody else uses this index.
         drop(fs::remove_file(index.with_extension("lock")));
         self.git(&self.files).variable("GIT_INDEX_FILE", index)
     }
 
-    fn git(&self, tree: &Path) -> Git {
-        let git = Git::new(&self.program, tree, Identity::artel())
+    fn git(&self, tree: &Path) -> GitRunner {
+        let git = GitRunner::new(&self.program, tree, GitIdentity::artel())
             .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
             .variable("GIT_DIR", self.repository())
             .variable("GIT_WORK_TREE", tree);
@@ -100,21 +100,21 @@ impl Own {
     /// Writes the repository's files, and the file that points to it.
     pub(super) fn lay_out(
         &self,
-        repository: Option<&Repository>,
-        head: Option<&Head>,
-    ) -> Result<(), TreeError> {
+        repository: Option<&EnclosingRepository>,
+        head: Option<&GitHead>,
+    ) -> Result<(), RunTreeError> {
         let borrowed = repository.filter(|_| head.is_some());
         let objects: Vec<PathBuf> = borrowed
             .map(|repository| repository.common.join("objects"))
             .into_iter()
             .collect();
-        Layout {
+        RepositoryLayout {
             format: head.map_or("sha1", |head| &head.format),
-            exclude: repository.map(Repository::exclude),
+            exclude: repository.map(EnclosingRepository::exclude),
             shallow: borrowed.map(|repository| repository.common.join("shallow")),
             objects: &objects,
             head: head.map(|head| (head.commit.as_str(), head.branch.as_deref())),
-            ..Layout::new(&self.repository())
+            ..RepositoryLayout::new(&self.repository())
         }
         .write()?;
         self.lead()
@@ -122,26 +122,26 @@ impl Own {
 
     /// Writes the file that points git from the tree to the repository, replacing whatever was
     /// put in its place.
-    pub(super) fn lead(&self) -> Result<(), TreeError> {
+    pub(super) fn lead(&self) -> Result<(), RunTreeError> {
         let path = self.dot_git();
         match path.symlink_metadata() {
             Ok(about) if about.is_dir() => {
-                artel_files::remove_tree(&path).map_err(TreeError::system("remove", &path))?
+                artel_files::remove_tree(&path).map_err(RunTreeError::system("remove", &path))?
             }
             Ok(_) if artel_files::read_bounded(&path, 64).is_ok_and(|said| said == DOT_GIT) => {
                 return Ok(());
             }
-            Ok(_) => fs::remove_file(&path).map_err(TreeError::system("remove", &path))?,
+            Ok(_) => fs::remove_file(&path).map_err(RunTreeError::system("remove", &path))?,
             Err(_) => {}
         }
-        let mut file = fs::File::create_new(&path).map_err(TreeError::system("make", &path))?;
+        let mut file = fs::File::create_new(&path).map_err(RunTreeError::system("make", &path))?;
         file.write_all(DOT_GIT)
-            .map_err(TreeError::system("write", &path))
+            .map_err(RunTreeError::system("write", &path))
     }
 
     /// Fills both indexes from the person's last commit, and notes which files are unchanged.
     /// No objects are written for those, so none of the person's objects are touched.
-    pub(super) fn fill(&self, head: Option<&Head>, prefix: &Path) -> Result<(), TreeError> {
+    pub(super) fn fill(&self, head: Option<&GitHead>, prefix: &Path) -> Result<(), RunTreeError> {
         if head.is_none() {
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl Own {
         if prefix.as_os_str().is_empty() {
             visible.run(&["update-index", "-q", "--refresh"])?;
             let (from, to) = (self.repository().join("index"), self.private_index());
-            fs::copy(&from, &to).map_err(TreeError::system("copy", &from))?;
+            fs::copy(&from, &to).map_err(RunTreeError::system("copy", &from))?;
             return Ok(());
         }
         self.hide_others(&visible, prefix)?;
@@ -167,12 +167,12 @@ impl Own {
 
     /// Writes the files of a commit into the empty tree and fills both indexes from it. Of a
     /// part, only the files below it and the ignore files above it are written.
-    pub(super) fn check_out(&self, commit: &str, prefix: &Path) -> Result<(), TreeError> {
+    pub(super) fn check_out(&self, commit: &str, prefix: &Path) -> Result<(), RunTreeError> {
         let visible = self.visible();
         if prefix.as_os_str().is_empty() {
             visible.run(&["read-tree", "--reset", "-u", commit])?;
             let (from, to) = (self.repository().join("index"), self.private_index());
-            fs::copy(&from, &to).map_err(TreeError::system("copy", &from))?;
+            fs::copy(&from, &to).map_err(RunTreeError::system("copy", &from))?;
             return Ok(());
         }
         visible.run(&["read-tree", commit])?;
@@ -183,7 +183,7 @@ impl Own {
             let name = format!("{commit}:{}", path.display());
             if let Ok(text) = visible.run(&["cat-file", "blob", &name]) {
                 let to = self.tree().join(&path);
-                fs::write(&to, text).map_err(TreeError::system("write", &to))?;
+                fs::write(&to, text).map_err(RunTreeError::system("write", &to))?;
             }
         }
         let part = format!("{commit}:{}", prefix.display());
@@ -196,7 +196,7 @@ impl Own {
     }
 
     /// Tells git not to report the files outside the run's part as missing.
-    fn hide_others(&self, visible: &Git, prefix: &Path) -> Result<(), TreeError> {
+    fn hide_others(&self, visible: &GitRunner, prefix: &Path) -> Result<(), RunTreeError> {
         let listed = visible.run(&["ls-files", "-z"])?;
         let mut prefix = prefix.as_os_str().as_bytes().to_vec();
         prefix.push(b'/');

@@ -11,9 +11,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::{Git, GitError, Identity};
+use crate::{GitError, GitIdentity, GitRunner};
 
-use super::TreeError;
+use super::RunTreeError;
 
 /// Largest size of git's one-line files, in bytes.
 const LONGEST: u64 = 64 * 1024;
@@ -23,7 +23,7 @@ const MOST_BORROWED: usize = 8;
 
 /// The repository that a folder lies in.
 #[derive(Debug, Clone)]
-pub(crate) struct Repository {
+pub(crate) struct EnclosingRepository {
     /// Root of its working tree, with links resolved.
     pub(crate) top: PathBuf,
     /// The folder, with links resolved.
@@ -36,7 +36,7 @@ pub(crate) struct Repository {
 
 /// The commit that a person has checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct GitHead {
     pub(crate) commit: String,
     /// Full name of the branch, such as `refs/heads/main`, or `None` if `HEAD` is detached.
     pub(crate) branch: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Head {
     pub(crate) format: String,
 }
 
-impl Repository {
+impl EnclosingRepository {
     pub(crate) fn find(folder: &Path) -> Option<Self> {
         let folder = folder.canonicalize().ok()?;
         let is_there = |top: &&Path| top.join(".git").symlink_metadata().is_ok();
@@ -77,8 +77,8 @@ impl Repository {
     }
 
     /// Returns a git runner that reads this repository and no other.
-    pub(crate) fn git(&self, program: &Path) -> Git {
-        Git::new(program, &self.top, Identity::artel())
+    pub(crate) fn git(&self, program: &Path) -> GitRunner {
+        GitRunner::new(program, &self.top, GitIdentity::artel())
             .patiently(super::LONGEST_CALL, super::MOST_OUTPUT)
             .set("core.bare=false")
             .variable("GIT_DIR", &self.own)
@@ -86,7 +86,7 @@ impl Repository {
     }
 
     /// Returns the commit that the person has checked out, or `None` before the first commit.
-    pub(crate) fn head(&self, program: &Path) -> Result<Option<Head>, TreeError> {
+    pub(crate) fn head(&self, program: &Path) -> Result<Option<GitHead>, RunTreeError> {
         if self.foreign().is_some() {
             return Ok(None);
         }
@@ -101,7 +101,7 @@ impl Repository {
         let (Some(format), Some(commit)) = (lines.next(), lines.next()) else {
             return Ok(None);
         };
-        Ok(Some(Head {
+        Ok(Some(GitHead {
             commit: commit.to_owned(),
             branch: self.branch(),
             format: format.to_owned(),

@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, Stat};
 
-use super::beneath::{Beneath, FileMode, Wanted, is_executable};
-use super::plan::{Plan, Step};
-use super::store::{Difference, Side, Store};
-use super::{ApplyError, TreeError};
-pub(crate) use compare::State;
+use super::beneath::{NewFileMode, NewPathContent, NoFollowFolder, is_executable};
+use super::plan::{PlacementPlan, PlacementStep};
+use super::store::{GitObjectStore, GitTreeDifference, GitTreeFile};
+use super::{RunTreeApplyError, RunTreeError};
+pub(crate) use compare::PlacementFileState;
 
 /// Lets tests stop a placement, or make it fail, at each point. It is empty in production.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct PlacementFaultInjector {
     #[cfg(test)]
     pub(crate) left: Option<(usize, Then)>,
 }
@@ -38,35 +38,39 @@ pub(crate) enum Then {
 
 /// The reason that carrying out a plan ended early.
 #[derive(Debug)]
-pub(crate) enum Halt {
-    Failed(PathBuf, TreeError),
+pub(crate) enum PlacementHalt {
+    Failed(PathBuf, RunTreeError),
     Touched(PathBuf),
     #[cfg(test)]
     Killed,
 }
 
-impl From<TreeError> for Halt {
-    fn from(error: TreeError) -> Self {
+impl From<RunTreeError> for PlacementHalt {
+    fn from(error: RunTreeError) -> Self {
         Self::Failed(PathBuf::from("."), error)
     }
 }
 
 /// Writes planned files into the person's folder.
-pub(crate) struct Placing {
-    store: Store,
+pub(crate) struct FilePlacement {
+    store: GitObjectStore,
     folder: PathBuf,
-    pub(crate) origin: Beneath,
+    pub(crate) origin: NoFollowFolder,
     temp: OsString,
 }
 
-impl Placing {
+impl FilePlacement {
     /// Creates a placement into this folder. `temp` is the name of unfinished files; it must be
     /// the same at each try.
-    pub(crate) fn new(store: Store, folder: &Path, temp: OsString) -> Result<Self, TreeError> {
+    pub(crate) fn new(
+        store: GitObjectStore,
+        folder: &Path,
+        temp: OsString,
+    ) -> Result<Self, RunTreeError> {
         Ok(Self {
             store,
             folder: folder.to_owned(),
-            origin: Beneath::open(folder)?,
+            origin: NoFollowFolder::open(folder)?,
             temp,
         })
     }
@@ -74,32 +78,38 @@ impl Placing {
     /// Compares every file with its expected old state, and plans what is left to do.
     pub(crate) fn plan(
         &self,
-        chosen: Vec<Difference>,
+        chosen: Vec<GitTreeDifference>,
         already: &mut Vec<PathBuf>,
-    ) -> Result<Plan, ApplyError> {
-        let mut steps: Vec<Step> = chosen.into_iter().map(|one| Step::of(one, 0)).collect();
+    ) -> Result<PlacementPlan, RunTreeApplyError> {
+        let mut steps: Vec<PlacementStep> = chosen
+            .into_iter()
+            .map(|one| PlacementStep::of(one, 0))
+            .collect();
         steps.sort_by_key(|step| step.new.is_some());
         let states = self.states(&steps)?;
-        let mut plan = Plan::default();
+        let mut plan = PlacementPlan::default();
         let mut touched = Vec::new();
         for (mut step, state) in steps.into_iter().zip(states) {
             match state {
-                State::Before(stat) => {
+                PlacementFileState::Before(stat) => {
                     step.mode = stat.map_or(0, |stat| stat.st_mode & 0o7777);
                     plan.steps.push(step);
                 }
-                State::After => already.push(step.path),
-                State::Touched => touched.push(step.path),
+                PlacementFileState::After => already.push(step.path),
+                PlacementFileState::Touched => touched.push(step.path),
             }
         }
         if !touched.is_empty() {
-            return Err(ApplyError::Touched { paths: touched });
+            return Err(RunTreeApplyError::Touched { paths: touched });
         }
         plan.folders = self.missing_folders(&plan.steps)?;
         Ok(plan)
     }
 
-    pub(crate) fn missing_folders(&self, steps: &[Step]) -> Result<Vec<PathBuf>, TreeError> {
+    pub(crate) fn missing_folders(
+        &self,
+        steps: &[PlacementStep],
+    ) -> Result<Vec<PathBuf>, RunTreeError> {
         let mut missing = BTreeSet::new();
         for step in steps.iter().filter(|step| step.new.is_some()) {
             for folder in step.path.ancestors().skip(1) {
@@ -116,7 +126,11 @@ impl Placing {
     }
 
     /// Carries out the rest of a plan. Whatever stops it, the person's folder ends up whole.
-    pub(crate) fn carry_out(&self, plan: &Plan, pace: &mut Pace) -> Result<(), ApplyError> {
+    pub(crate) fn carry_out(
+        &self,
+        plan: &PlacementPlan,
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<(), RunTreeApplyError> {
         let states = self.states(&plan.steps)?;
         self.carry_out_from(plan, &states, pace)
     }
@@ -124,38 +138,38 @@ impl Placing {
     /// Does the same with file states that are already known.
     pub(crate) fn carry_out_from(
         &self,
-        plan: &Plan,
-        states: &[State],
-        pace: &mut Pace,
-    ) -> Result<(), ApplyError> {
+        plan: &PlacementPlan,
+        states: &[PlacementFileState],
+        pace: &mut PlacementFaultInjector,
+    ) -> Result<(), RunTreeApplyError> {
         let mut done: Vec<usize> = Vec::new();
         let mut touched = Vec::new();
         for (number, state) in states.iter().enumerate() {
             match state {
-                State::After => done.push(number),
-                State::Touched => touched.push(plan.steps[number].path.clone()),
-                State::Before(_) => {}
+                PlacementFileState::After => done.push(number),
+                PlacementFileState::Touched => touched.push(plan.steps[number].path.clone()),
+                PlacementFileState::Before(_) => {}
             }
         }
         if !touched.is_empty() {
             self.take_back(plan, &done, &touched[0], None)?;
-            return Err(ApplyError::Touched { paths: touched });
+            return Err(RunTreeApplyError::Touched { paths: touched });
         }
         match self.do_steps(plan, states, pace, &mut done) {
             Ok(()) => {}
-            Err(Halt::Touched(path)) => {
+            Err(PlacementHalt::Touched(path)) => {
                 self.take_back(plan, &done, &path, None)?;
-                return Err(ApplyError::Touched { paths: vec![path] });
+                return Err(RunTreeApplyError::Touched { paths: vec![path] });
             }
-            Err(Halt::Failed(path, cause)) => {
+            Err(PlacementHalt::Failed(path, cause)) => {
                 let cause = self.take_back(plan, &done, &path, Some(cause))?;
-                let cause = Box::new(cause.unwrap_or(TreeError::LedAway { path: path.clone() }));
-                return Err(ApplyError::TakenBack { path, cause });
+                let cause = Box::new(cause.unwrap_or(RunTreeError::LedAway { path: path.clone() }));
+                return Err(RunTreeApplyError::TakenBack { path, cause });
             }
             #[cfg(test)]
-            Err(Halt::Killed) => {
+            Err(PlacementHalt::Killed) => {
                 let label = "killed".to_owned();
-                return Err(TreeError::NoSnapshot { label }.into());
+                return Err(RunTreeError::NoSnapshot { label }.into());
             }
         }
         Ok(())
@@ -163,15 +177,15 @@ impl Placing {
 
     fn do_steps(
         &self,
-        plan: &Plan,
-        states: &[State],
-        pace: &mut Pace,
+        plan: &PlacementPlan,
+        states: &[PlacementFileState],
+        pace: &mut PlacementFaultInjector,
         done: &mut Vec<usize>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), PlacementHalt> {
         pace.point(Path::new("."))?;
         let mut puts = Vec::new();
         for (number, step) in plan.steps.iter().enumerate() {
-            let State::Before(stat) = &states[number] else {
+            let PlacementFileState::Before(stat) = &states[number] else {
                 continue;
             };
             if step.new.is_some() {
@@ -180,7 +194,7 @@ impl Placing {
             }
             self.unchanged(&step.path, stat.as_deref())?;
             let removed = self.origin.remove(&step.path);
-            removed.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            removed.map_err(|error| PlacementHalt::Failed(step.path.clone(), error))?;
             done.push(number);
             pace.point(&step.path)?;
         }
@@ -201,14 +215,14 @@ impl Placing {
             let put = self
                 .origin
                 .put(&step.path, content_of(side, bytes, mode), &self.temp);
-            put.map_err(|error| Halt::Failed(step.path.clone(), error))?;
+            put.map_err(|error| PlacementHalt::Failed(step.path.clone(), error))?;
             done.push(number);
             pace.point(&step.path)
         })
     }
 
     /// Removes a folder, empty by now, where a file is to go.
-    fn make_room(&self, path: &Path, stat: Option<&Stat>) -> Result<(), Halt> {
+    fn make_room(&self, path: &Path, stat: Option<&Stat>) -> Result<(), PlacementHalt> {
         let there = self.origin.look(path)?;
         if stat.is_some() || !there.is_some_and(is_folder) {
             return Ok(());
@@ -225,39 +239,39 @@ impl Placing {
         }
         for folder in folders.iter().rev() {
             if !self.origin.remove_empty(folder)? {
-                return Err(Halt::Touched(folder.clone()));
+                return Err(PlacementHalt::Touched(folder.clone()));
             }
         }
         Ok(())
     }
 
     /// Refuses a file that has changed since it was compared.
-    fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), Halt> {
+    fn unchanged(&self, path: &Path, before: Option<&Stat>) -> Result<(), PlacementHalt> {
         let now = match self.origin.look(path) {
             Ok(now) => now,
-            Err(TreeError::LedAway { .. }) => {
-                return Err(Halt::Touched(path.to_owned()));
+            Err(RunTreeError::LedAway { .. }) => {
+                return Err(PlacementHalt::Touched(path.to_owned()));
             }
-            Err(error) => return Err(Halt::Failed(path.to_owned(), error)),
+            Err(error) => return Err(PlacementHalt::Failed(path.to_owned(), error)),
         };
         if stamp(now.as_ref()) == stamp(before) {
             return Ok(());
         }
-        Err(Halt::Touched(path.to_owned()))
+        Err(PlacementHalt::Touched(path.to_owned()))
     }
 
     /// Puts back the steps that were done.
     fn take_back(
         &self,
-        plan: &Plan,
+        plan: &PlacementPlan,
         done: &[usize],
         failed: &Path,
-        cause: Option<TreeError>,
-    ) -> Result<Option<TreeError>, ApplyError> {
+        cause: Option<RunTreeError>,
+    ) -> Result<Option<RunTreeError>, RunTreeApplyError> {
         let mut at = failed.to_owned();
         match self.undo(plan, done, &mut at) {
             Ok(()) => Ok(cause),
-            Err(error) => Err(ApplyError::Halfway {
+            Err(error) => Err(RunTreeApplyError::Halfway {
                 path: failed.to_owned(),
                 stuck: at,
                 cause: Box::new(cause.unwrap_or(error)),
@@ -265,8 +279,13 @@ impl Placing {
         }
     }
 
-    fn undo(&self, plan: &Plan, done: &[usize], at: &mut PathBuf) -> Result<(), TreeError> {
-        let steps: Vec<&Step> = done.iter().map(|number| &plan.steps[*number]).collect();
+    fn undo(
+        &self,
+        plan: &PlacementPlan,
+        done: &[usize],
+        at: &mut PathBuf,
+    ) -> Result<(), RunTreeError> {
+        let steps: Vec<&PlacementStep> = done.iter().map(|number| &plan.steps[*number]).collect();
         // New files are removed first: they may stand where an old folder was.
         for step in steps.iter().filter(|step| step.old.is_none()) {
             at.clone_from(&step.path);
@@ -282,7 +301,7 @@ impl Placing {
             at.clone_from(folder);
             self.origin.remove_empty(folder)?;
         }
-        let olds: Vec<(&Step, &Side)> = steps
+        let olds: Vec<(&PlacementStep, &GitTreeFile)> = steps
             .iter()
             .filter_map(|step| Some((*step, step.old.as_ref()?)))
             .collect();
@@ -294,8 +313,8 @@ impl Placing {
             let owner = owner.map(|stat| (stat.st_uid, stat.st_gid));
             let mode = match step.mode {
                 // The file was gone, and nobody noted its mode.
-                0 => FileMode::New(if side.is_executable() { 0o777 } else { 0o666 }),
-                mode => FileMode::Exactly(mode, owner),
+                0 => NewFileMode::New(if side.is_executable() { 0o777 } else { 0o666 }),
+                mode => NewFileMode::Exactly(mode, owner),
             };
             self.origin
                 .put(&step.path, content_of(side, bytes, mode), &self.temp)
@@ -303,15 +322,19 @@ impl Placing {
     }
 
     /// Puts back the steps of a plan that are done.
-    pub(crate) fn take_done_back(&self, plan: &Plan, states: &[State]) -> Result<(), ApplyError> {
+    pub(crate) fn take_done_back(
+        &self,
+        plan: &PlacementPlan,
+        states: &[PlacementFileState],
+    ) -> Result<(), RunTreeApplyError> {
         let done = states.iter().enumerate();
-        let done = done.filter(|(_, state)| matches!(state, State::After));
+        let done = done.filter(|(_, state)| matches!(state, PlacementFileState::After));
         let done: Vec<usize> = done.map(|(number, _)| number).collect();
         self.take_back(plan, &done, Path::new("."), None).map(drop)
     }
 
     /// Removes folders that became empty, except those to keep.
-    pub(crate) fn tidy(&self, plan: &Plan, keeps: &dyn Fn(&Path) -> bool) {
+    pub(crate) fn tidy(&self, plan: &PlacementPlan, keeps: &dyn Fn(&Path) -> bool) {
         for step in plan.steps.iter().filter(|step| step.new.is_none()) {
             for folder in step.path.ancestors().skip(1) {
                 let is_top = folder.as_os_str().is_empty();
@@ -325,7 +348,7 @@ impl Placing {
     }
 }
 
-impl Pace {
+impl PlacementFaultInjector {
     /// Returns whether a test stopped the call as a kill would.
     #[cfg(test)]
     pub(crate) fn is_stopped(&self) -> bool {
@@ -333,18 +356,18 @@ impl Pace {
     }
 
     #[cfg(not(test))]
-    pub(crate) fn point(&mut self, _at: &Path) -> Result<(), Halt> {
+    pub(crate) fn point(&mut self, _at: &Path) -> Result<(), PlacementHalt> {
         Ok(())
     }
 
     #[cfg(test)]
-    pub(crate) fn point(&mut self, at: &Path) -> Result<(), Halt> {
+    pub(crate) fn point(&mut self, at: &Path) -> Result<(), PlacementHalt> {
         match &mut self.left {
-            Some((0, Then::Stop)) => Err(Halt::Killed),
+            Some((0, Then::Stop)) => Err(PlacementHalt::Killed),
             Some((0, Then::Fail)) => {
                 let full = rustix::io::Errno::NOSPC;
-                let error = TreeError::system("write", at)(full);
-                Err(Halt::Failed(at.to_owned(), error))
+                let error = RunTreeError::system("write", at)(full);
+                Err(PlacementHalt::Failed(at.to_owned(), error))
             }
             Some((left, _)) => {
                 *left -= 1;
@@ -359,19 +382,23 @@ fn is_folder(stat: Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode).is_dir()
 }
 
-fn content_of<'w>(side: &Side, bytes: &'w [u8], mode: FileMode) -> Wanted<'w> {
+fn content_of<'w>(side: &GitTreeFile, bytes: &'w [u8], mode: NewFileMode) -> NewPathContent<'w> {
     if side.is_link() {
-        return Wanted::Link(OsStr::from_bytes(bytes));
+        return NewPathContent::Link(OsStr::from_bytes(bytes));
     }
-    Wanted::File { bytes, mode }
+    NewPathContent::File { bytes, mode }
 }
 
 /// Returns the mode for a written file. A file keeps its permissions; only the executable
 /// bit follows the run.
-pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode {
+pub(crate) fn mode_of(
+    step: &PlacementStep,
+    side: &GitTreeFile,
+    stat: Option<&Stat>,
+) -> NewFileMode {
     let was_file = step.old.as_ref().is_some_and(|old| !old.is_link());
     let Some(stat) = stat.filter(|_| was_file) else {
-        return FileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
+        return NewFileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
     };
     let mode = stat.st_mode & 0o777;
     let mode = match (is_executable(mode), side.is_executable()) {
@@ -380,7 +407,7 @@ pub(crate) fn mode_of(step: &Step, side: &Side, stat: Option<&Stat>) -> FileMode
         (true, false) => mode & !0o111,
         _ => mode,
     };
-    FileMode::Exactly(mode, Some((stat.st_uid, stat.st_gid)))
+    NewFileMode::Exactly(mode, Some((stat.st_uid, stat.st_gid)))
 }
 
 /// Returns values that tell whether a file is still the one that was compared.

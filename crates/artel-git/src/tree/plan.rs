@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use super::TreeError;
-use super::store::{Difference, Side};
+use super::RunTreeError;
+use super::store::{GitTreeDifference, GitTreeFile};
 
 /// First field of a plan.
 const PLAN: &str = "artel plan 1";
@@ -18,28 +18,28 @@ const NOTHING: &str = "-";
 
 /// One file to put in place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct PlacementStep {
     pub(crate) path: PathBuf,
     /// The file that the run began with, or `None` if it is new.
-    pub(crate) old: Option<Side>,
+    pub(crate) old: Option<GitTreeFile>,
     /// The file that the run left, or `None` if it is to be removed.
-    pub(crate) new: Option<Side>,
+    pub(crate) new: Option<GitTreeFile>,
     /// Permission bits of the person's file.
     pub(crate) mode: u32,
 }
 
 /// Everything to put in place, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct PlacementPlan {
     /// The steps. Removals come first, so that folders can take the places of files and vice
     /// versa.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlacementStep>,
     /// Folders to make.
     pub(crate) folders: Vec<PathBuf>,
 }
 
-impl Step {
-    pub(crate) fn of(difference: Difference, mode: u32) -> Self {
+impl PlacementStep {
+    pub(crate) fn of(difference: GitTreeDifference, mode: u32) -> Self {
         Self {
             path: difference.path,
             old: difference.old,
@@ -49,9 +49,9 @@ impl Step {
     }
 }
 
-impl Plan {
+impl PlacementPlan {
     /// Writes the plan durably.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), TreeError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), RunTreeError> {
         let mut bytes = PLAN.as_bytes().to_vec();
         bytes.push(0);
         for step in &self.steps {
@@ -71,7 +71,7 @@ impl Plan {
     }
 
     /// Reads the plan that is under way, or returns `None` if there is none.
-    pub(crate) fn read(path: &Path) -> Result<Option<Self>, TreeError> {
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunTreeError> {
         let bytes = match artel_files::read_bounded(path, LARGEST) {
             Ok(bytes) => bytes,
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
@@ -79,7 +79,7 @@ impl Plan {
             }
             Err(error) => return Err(error.into()),
         };
-        let plan = parse(&bytes).ok_or_else(|| TreeError::Damaged {
+        let plan = parse(&bytes).ok_or_else(|| RunTreeError::Damaged {
             path: path.to_owned(),
             why: "it is no plan",
         })?;
@@ -94,18 +94,18 @@ fn add(bytes: &mut Vec<u8>, line: &[u8], path: &Path) {
     bytes.push(0);
 }
 
-fn side_text(side: Option<&Side>) -> String {
+fn side_text(side: Option<&GitTreeFile>) -> String {
     side.map_or(format!("{NOTHING} {NOTHING}"), |side| {
         format!("{:o} {}", side.mode, side.id)
     })
 }
 
-fn parse(bytes: &[u8]) -> Option<Plan> {
+fn parse(bytes: &[u8]) -> Option<PlacementPlan> {
     let mut fields = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0);
     if fields.next() != Some(PLAN.as_bytes()) {
         return None;
     }
-    let mut plan = Plan::default();
+    let mut plan = PlacementPlan::default();
     while let Some(line) = fields.next() {
         let path = PathBuf::from(OsStr::from_bytes(fields.next()?));
         if line == b"folder" {
@@ -116,7 +116,7 @@ fn parse(bytes: &[u8]) -> Option<Plan> {
         let [old_mode, old_id, new_mode, new_id, mode] = words[..] else {
             return None;
         };
-        plan.steps.push(Step {
+        plan.steps.push(PlacementStep {
             path,
             old: parse_side(old_mode, old_id)?,
             new: parse_side(new_mode, new_id)?,
@@ -127,11 +127,11 @@ fn parse(bytes: &[u8]) -> Option<Plan> {
 }
 
 /// Parses one side. The outer `None` is an error, the inner one a side that does not exist.
-fn parse_side(mode: &str, id: &str) -> Option<Option<Side>> {
+fn parse_side(mode: &str, id: &str) -> Option<Option<GitTreeFile>> {
     if mode == NOTHING {
         return Some(None);
     }
-    Some(Some(Side {
+    Some(Some(GitTreeFile {
         mode: u32::from_str_radix(mode, 8).ok()?,
         id: id.to_owned(),
     }))

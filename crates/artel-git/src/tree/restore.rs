@@ -6,17 +6,17 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::aside::SetAsideReason;
-use super::beneath::{Beneath, FileMode, Wanted};
-use super::snapshot::Taken;
-use super::store::{Difference, Lines, Side};
-use super::{RunTree, Snapshot, TreeError};
+use super::beneath::{NewFileMode, NewPathContent, NoFollowFolder};
+use super::snapshot::UnnamedSnapshot;
+use super::store::{DiffLineCounting, GitTreeDifference, GitTreeFile};
+use super::{RunTree, RunTreeError, RunTreeSnapshot};
 
 /// Name of an unfinished file. The next one replaces a leftover.
 pub(crate) const TEMP: &str = ".artel-tmp-restore";
 
 /// The outcome of a restore.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Restored {
+pub struct RunTreeRestoreOutcome {
     /// Files that were written.
     pub written: Vec<PathBuf>,
     /// Files and folders that were removed.
@@ -29,16 +29,19 @@ impl RunTree {
     /// Restores the files to exactly what they were: bytes, links, executable bits, empty
     /// folders. Removes everything else, except ignored folders of dependencies and build
     /// results. If it is cut short, it can be repeated.
-    pub fn restore(&self, snapshot: &Snapshot) -> Result<Restored, TreeError> {
+    pub fn restore(
+        &self,
+        snapshot: &RunTreeSnapshot,
+    ) -> Result<RunTreeRestoreOutcome, RunTreeError> {
         self.own.lead()?;
         let taken = self.take()?;
-        let beneath = Beneath::open(&self.own.files)?.without_waiting();
+        let beneath = NoFollowFolder::open(&self.own.files)?.without_waiting();
         let differences =
             self.store()
-                .differences(&taken.tree, snapshot.tree(), Lines::Uncounted)?;
-        let mut restored = Restored {
+                .differences(&taken.tree, snapshot.tree(), DiffLineCounting::Uncounted)?;
+        let mut restored = RunTreeRestoreOutcome {
             left: taken.walk.left_out.clone(),
-            ..Restored::default()
+            ..RunTreeRestoreOutcome::default()
         };
         let cleared = self.clear_aside(&beneath, &taken)?;
         let differences = self.with_cleared(differences, snapshot, &cleared)?;
@@ -63,7 +66,11 @@ impl RunTree {
     }
 
     /// Removes what no snapshot holds, except what was there when the run began.
-    fn clear_aside(&self, beneath: &Beneath, taken: &Taken) -> Result<Vec<PathBuf>, TreeError> {
+    fn clear_aside(
+        &self,
+        beneath: &NoFollowFolder,
+        taken: &UnnamedSnapshot,
+    ) -> Result<Vec<PathBuf>, RunTreeError> {
         let mut cleared = Vec::new();
         for one in &taken.walk.set_aside {
             if self.began.held(&one.path) {
@@ -82,12 +89,12 @@ impl RunTree {
     /// Removes the files directly in a folder that no snapshot holds.
     fn clear_files_of(
         &self,
-        beneath: &Beneath,
+        beneath: &NoFollowFolder,
         folder: &Path,
-        taken: &Taken,
-    ) -> Result<(), TreeError> {
+        taken: &UnnamedSnapshot,
+    ) -> Result<(), RunTreeError> {
         let whole = self.own.files.join(folder);
-        let failed = || TreeError::system("list", &whole);
+        let failed = || RunTreeError::system("list", &whole);
         for entry in std::fs::read_dir(&whole).map_err(failed())? {
             let entry = entry.map_err(failed())?;
             let path = folder.join(entry.file_name());
@@ -103,10 +110,10 @@ impl RunTree {
     /// Adds the snapshot's files below removed paths: no comparison covered them.
     fn with_cleared(
         &self,
-        mut differences: Vec<Difference>,
-        snapshot: &Snapshot,
+        mut differences: Vec<GitTreeDifference>,
+        snapshot: &RunTreeSnapshot,
         cleared: &[PathBuf],
-    ) -> Result<Vec<Difference>, TreeError> {
+    ) -> Result<Vec<GitTreeDifference>, RunTreeError> {
         if cleared.is_empty() {
             return Ok(differences);
         }
@@ -115,7 +122,7 @@ impl RunTree {
         for (path, side) in self.store().manifest(snapshot.tree())? {
             let is_cleared = path.ancestors().any(|above| cleared.contains(above));
             if is_cleared && !known.contains(&path) {
-                differences.push(Difference::written_again(path, side));
+                differences.push(GitTreeDifference::written_again(path, side));
             }
         }
         Ok(differences)
@@ -123,21 +130,25 @@ impl RunTree {
 
     /// Returns the folders that were empty at the snapshot. If its name now belongs to another
     /// snapshot, returns the folders that are empty today.
-    fn empty_then(&self, snapshot: &Snapshot, taken: &Taken) -> Result<Vec<PathBuf>, TreeError> {
+    fn empty_then(
+        &self,
+        snapshot: &RunTreeSnapshot,
+        taken: &UnnamedSnapshot,
+    ) -> Result<Vec<PathBuf>, RunTreeError> {
         match self.record(snapshot.label()) {
             Ok((tree, empty)) if tree == snapshot.tree() => Ok(empty),
-            Ok(_) | Err(TreeError::NoSnapshot { .. }) => Ok(taken.walk.empty.clone()),
+            Ok(_) | Err(RunTreeError::NoSnapshot { .. }) => Ok(taken.walk.empty.clone()),
             Err(error) => Err(error),
         }
     }
 
     fn write_back(
         &self,
-        beneath: &Beneath,
-        differences: &[Difference],
-        restored: &mut Restored,
-    ) -> Result<(), TreeError> {
-        let wanted: Vec<(&Path, &Side)> = differences
+        beneath: &NoFollowFolder,
+        differences: &[GitTreeDifference],
+        restored: &mut RunTreeRestoreOutcome,
+    ) -> Result<(), RunTreeError> {
+        let wanted: Vec<(&Path, &GitTreeFile)> = differences
             .iter()
             .filter_map(|one| Some((one.path.as_path(), one.new.as_ref()?)))
             .collect();
@@ -151,12 +162,12 @@ impl RunTree {
             }
             beneath.put(path, content, TEMP.as_ref())?;
             restored.written.push(path.to_owned());
-            Ok::<(), TreeError>(())
+            Ok::<(), RunTreeError>(())
         })
     }
 
     /// Removes whatever is at a path, with everything in it.
-    fn clear(&self, beneath: &Beneath, path: &Path) -> Result<(), TreeError> {
+    fn clear(&self, beneath: &NoFollowFolder, path: &Path) -> Result<(), RunTreeError> {
         let Some(stat) = beneath.look(path)? else {
             return Ok(());
         };
@@ -164,7 +175,7 @@ impl RunTree {
             return beneath.remove(path);
         }
         let whole = self.own.files.join(path);
-        artel_files::remove_tree(&whole).map_err(TreeError::system("remove", &whole))
+        artel_files::remove_tree(&whole).map_err(RunTreeError::system("remove", &whole))
     }
 }
 
@@ -172,18 +183,18 @@ pub(crate) fn is_folder(stat: rustix::fs::Stat) -> bool {
     rustix::fs::FileType::from_raw_mode(stat.st_mode).is_dir()
 }
 
-pub(crate) fn wanted_of<'w>(side: &Side, bytes: &'w [u8]) -> Wanted<'w> {
+pub(crate) fn wanted_of<'w>(side: &GitTreeFile, bytes: &'w [u8]) -> NewPathContent<'w> {
     if side.is_link() {
-        return Wanted::Link(OsStr::from_bytes(bytes));
+        return NewPathContent::Link(OsStr::from_bytes(bytes));
     }
-    let mode = FileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
-    Wanted::File { bytes, mode }
+    let mode = NewFileMode::New(if side.is_executable() { 0o777 } else { 0o666 });
+    NewPathContent::File { bytes, mode }
 }
 
 /// Returns every folder that will hold something, or is to be there empty.
 fn folders_of<'f>(
-    taken: &'f Taken,
-    differences: &'f [Difference],
+    taken: &'f UnnamedSnapshot,
+    differences: &'f [GitTreeDifference],
     empty: &'f [PathBuf],
 ) -> BTreeSet<&'f Path> {
     let gone = differences.iter().filter(|one| one.new.is_none());

@@ -9,12 +9,12 @@ use std::sync::PoisonError;
 
 use crate::GitError;
 
-use super::aside::SetAside;
+use super::aside::SetAsidePath;
 use super::copy::MOST_BYTES;
-use super::crowd::{Chosen, Without};
-use super::store::Side;
-use super::walk::{Files, Look, Looked, Seen, Walk};
-use super::{RunTree, TreeError};
+use super::crowd::{OverflowChoice, OverflowExclusions};
+use super::store::GitTreeFile;
+use super::walk::{Files, RunTreeScan, RunTreeScanOutcome, RunTreeScanner, ScannedTreeFile};
+use super::{RunTree, RunTreeError};
 
 /// First line of a snapshot's record.
 const RECORD: &str = "artel snapshot 1";
@@ -34,13 +34,13 @@ const LONGEST_ARGUMENTS: usize = 64 * 1024;
 
 /// The state of a run's files at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct RunTreeSnapshot {
     label: String,
     tree: String,
-    set_aside: Vec<SetAside>,
+    set_aside: Vec<SetAsidePath>,
 }
 
-impl Snapshot {
+impl RunTreeSnapshot {
     /// Creates a snapshot that is still to be taken or found.
     pub(super) fn unknown(label: &str) -> Self {
         Self {
@@ -63,18 +63,18 @@ impl Snapshot {
 
     /// Returns the paths that were found but are not in the snapshot. Only the call that took
     /// the snapshot knows them.
-    pub fn set_aside(&self) -> &[SetAside] {
+    pub fn set_aside(&self) -> &[SetAsidePath] {
         &self.set_aside
     }
 }
 
 /// A hash over the status of every file. While it stays the same, nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fingerprint(blake3::Hash);
+pub struct RunTreeFingerprint(blake3::Hash);
 
 /// The state that was last written into the private index.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct PrivateIndexState {
     pub(super) files: Files,
     /// Tree of that state, or `None` before the first scan.
     pub(super) tree: Option<String>,
@@ -82,25 +82,25 @@ pub(super) struct Known {
 
 /// The state of the files, not stored under a name yet.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct UnnamedSnapshot {
     pub(super) tree: String,
-    pub(super) walk: Walk,
+    pub(super) walk: RunTreeScan,
 }
 
 impl RunTree {
     /// Scans every file without reading it, to detect changes.
-    pub fn fingerprint(&self) -> Result<Fingerprint, TreeError> {
+    pub fn fingerprint(&self) -> Result<RunTreeFingerprint, RunTreeError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(Fingerprint(self.look(&known.files)?.hash()))
+        Ok(RunTreeFingerprint(self.look(&known.files)?.hash()))
     }
 
     /// Keeps the current files under a name, durably. An existing name gets the new state. If
     /// nothing has changed since the last time, no process is started.
-    pub fn snapshot(&self, label: &str) -> Result<Snapshot, TreeError> {
+    pub fn snapshot(&self, label: &str) -> Result<RunTreeSnapshot, RunTreeError> {
         check(label)?;
         let taken = self.take()?;
         self.keep(label, &taken.tree, &taken.walk)?;
-        Ok(Snapshot {
+        Ok(RunTreeSnapshot {
             label: label.to_owned(),
             tree: taken.tree,
             set_aside: taken.walk.set_aside,
@@ -109,7 +109,7 @@ impl RunTree {
 
     /// Returns the paths that are in no snapshot now and were not there, or not the same, when
     /// the run began. Paths that git ignores are not part of the run's work, and do not count.
-    pub fn set_aside(&self) -> Result<Vec<SetAside>, TreeError> {
+    pub fn set_aside(&self) -> Result<Vec<SetAsidePath>, RunTreeError> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut aside = self.look(&known.files)?.set_aside;
         let mut rules = self.rules();
@@ -121,10 +121,10 @@ impl RunTree {
     }
 
     /// Finds a snapshot by its name.
-    pub fn find(&self, label: &str) -> Result<Snapshot, TreeError> {
+    pub fn find(&self, label: &str) -> Result<RunTreeSnapshot, RunTreeError> {
         check(label)?;
         let (tree, _) = self.record(label)?;
-        Ok(Snapshot {
+        Ok(RunTreeSnapshot {
             label: label.to_owned(),
             tree,
             set_aside: Vec::new(),
@@ -132,12 +132,12 @@ impl RunTree {
     }
 
     /// Scans every file. If there are too many, folders with most of the new ones are left out.
-    pub(super) fn look(&self, known: &Files) -> Result<Walk, TreeError> {
+    pub(super) fn look(&self, known: &Files) -> Result<RunTreeScan, RunTreeError> {
         let clock = self.own.at.join("clock");
-        let mut without = Without::default();
+        let mut without = OverflowExclusions::default();
         let mut seen = 0;
         for _ in 0..MOST_CHOICES {
-            let mut look = Look {
+            let mut look = RunTreeScanner {
                 files: &self.own.files,
                 ours: self.is_whole().then_some(Path::new(".git")),
                 left_out: &self.left_out,
@@ -148,8 +148,8 @@ impl RunTree {
                 without: &without,
             };
             match look.all()? {
-                Looked::All(walk) => return Ok(walk),
-                Looked::TooMany { bytes } => seen = bytes,
+                RunTreeScanOutcome::All(walk) => return Ok(walk),
+                RunTreeScanOutcome::TooMany { bytes } => seen = bytes,
             }
             // Files that the run begins with are the person's, and none of them are left out.
             if self.start.tree().is_empty() {
@@ -157,12 +157,12 @@ impl RunTree {
             }
             let began = self.start_files()?.into_keys().collect();
             let mut more = without.clone();
-            if more.choose(&mut look, began) == Chosen::Nothing {
+            if more.choose(&mut look, began) == OverflowChoice::Nothing {
                 break;
             }
             without = more;
         }
-        Err(TreeError::TooLarge {
+        Err(RunTreeError::TooLarge {
             folder: self.own.files.clone(),
             files: self.began.bounds.files + 1,
             bytes: seen,
@@ -173,7 +173,7 @@ impl RunTree {
     }
 
     /// Returns the files that the run began with. The list is empty until they are known.
-    fn start_files(&self) -> Result<BTreeMap<PathBuf, Side>, TreeError> {
+    fn start_files(&self) -> Result<BTreeMap<PathBuf, GitTreeFile>, RunTreeError> {
         match self.start.tree() {
             "" => Ok(BTreeMap::new()),
             tree => self.store().manifest(tree),
@@ -182,7 +182,10 @@ impl RunTree {
 
     /// Returns the files that the run began with below the paths set aside: they count as
     /// unchanged.
-    fn unchanged_aside(&self, walk: &Walk) -> Result<Vec<(PathBuf, Side)>, TreeError> {
+    fn unchanged_aside(
+        &self,
+        walk: &RunTreeScan,
+    ) -> Result<Vec<(PathBuf, GitTreeFile)>, RunTreeError> {
         let aside = walk.set_aside.iter().filter(|one| one.why.keeps_start());
         let aside: BTreeSet<&Path> = aside.map(|one| one.path.as_path()).collect();
         if aside.is_empty() {
@@ -194,12 +197,12 @@ impl RunTree {
     }
 
     /// Writes the current files into the object database.
-    pub(super) fn take(&self) -> Result<Taken, TreeError> {
+    pub(super) fn take(&self) -> Result<UnnamedSnapshot, RunTreeError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let walk = self.look(&known.files)?;
         let tree = match &known.tree {
             Some(tree) => {
-                let changed = Changed::between(&known.files, &walk.files);
+                let changed = GitIndexUpdate::between(&known.files, &walk.files);
                 if changed.old.is_empty() && changed.new.is_empty() {
                     tree.clone()
                 } else {
@@ -210,12 +213,12 @@ impl RunTree {
         };
         known.files.clone_from(&walk.files);
         known.tree = Some(tree.clone());
-        Ok(Taken { tree, walk })
+        Ok(UnnamedSnapshot { tree, walk })
     }
 
     /// Brings the whole private index up to date, relying on git's own memory of unchanged
     /// files.
-    fn write_all(&self, walk: &Walk) -> Result<String, TreeError> {
+    fn write_all(&self, walk: &RunTreeScan) -> Result<String, RunTreeError> {
         let files = &walk.files;
         let listed = self.own.private().run(&["ls-files", "-z"]);
         let indexed = match listed {
@@ -230,7 +233,7 @@ impl RunTree {
         let indexed = indexed.split(|byte| *byte == 0);
         let indexed = indexed.filter(|path| !path.is_empty());
         let old = indexed.map(|path| Path::new(OsStr::from_bytes(path)));
-        let changed = Changed {
+        let changed = GitIndexUpdate {
             old: old.filter(|path| !files.contains_key(*path)).collect(),
             new: files.keys().map(PathBuf::as_path).collect(),
         };
@@ -241,9 +244,9 @@ impl RunTree {
     /// it, and writes its tree.
     fn write(
         &self,
-        changed: &Changed<'_>,
-        unchanged: &[(PathBuf, Side)],
-    ) -> Result<String, TreeError> {
+        changed: &GitIndexUpdate<'_>,
+        unchanged: &[(PathBuf, GitTreeFile)],
+    ) -> Result<String, RunTreeError> {
         let mut git = self.own.private();
         if changed.new.len() > MANY {
             // Makes git write files above this size into one pack, instead of one object file
@@ -277,7 +280,12 @@ impl RunTree {
     }
 
     /// Gives a tree a name. The record is what counts; the ref only lets git see it too.
-    pub(super) fn keep(&self, label: &str, tree: &str, walk: &Walk) -> Result<(), TreeError> {
+    pub(super) fn keep(
+        &self,
+        label: &str,
+        tree: &str,
+        walk: &RunTreeScan,
+    ) -> Result<(), RunTreeError> {
         let mut record = format!("{RECORD}\n{tree}\n").into_bytes();
         for folder in &walk.empty {
             record.extend_from_slice(folder.as_os_str().as_bytes());
@@ -285,7 +293,7 @@ impl RunTree {
         }
         let reference = self.own.repository().join("refs/artel").join(label);
         let said = format!("{tree}\n");
-        std::fs::write(&reference, said).map_err(TreeError::system("write", &reference))?;
+        std::fs::write(&reference, said).map_err(RunTreeError::system("write", &reference))?;
         artel_files::write_atomic(&self.record_path(label), &record, 0o600)?;
         Ok(())
     }
@@ -295,18 +303,18 @@ impl RunTree {
     }
 
     /// Reads the tree of a snapshot, and the folders that were empty.
-    pub(super) fn record(&self, label: &str) -> Result<(String, Vec<PathBuf>), TreeError> {
+    pub(super) fn record(&self, label: &str) -> Result<(String, Vec<PathBuf>), RunTreeError> {
         let path = self.record_path(label);
         let bytes = match artel_files::read_bounded(&path, LARGEST_RECORD) {
             Ok(bytes) => bytes,
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
-                return Err(TreeError::NoSnapshot {
+                return Err(RunTreeError::NoSnapshot {
                     label: label.to_owned(),
                 });
             }
             Err(error) => return Err(error.into()),
         };
-        let damaged = |why| TreeError::Damaged {
+        let damaged = |why| RunTreeError::Damaged {
             path: path.clone(),
             why,
         };
@@ -328,7 +336,7 @@ impl RunTree {
 }
 
 /// The changes to make to an index.
-struct Changed<'f> {
+struct GitIndexUpdate<'f> {
     /// Paths to drop: gone, or to be read again. Git would trust the times of a file, and those
     /// can be set back.
     old: Vec<&'f Path>,
@@ -336,10 +344,11 @@ struct Changed<'f> {
     new: Vec<&'f Path>,
 }
 
-impl<'f> Changed<'f> {
+impl<'f> GitIndexUpdate<'f> {
     fn between(old: &'f Files, new: &'f Files) -> Self {
-        let is_same =
-            |path: &Path, seen: &Seen| old.get(path).is_some_and(|known| known.is_as(seen));
+        let is_same = |path: &Path, seen: &ScannedTreeFile| {
+            old.get(path).is_some_and(|known| known.is_as(seen))
+        };
         let changed = new.iter().filter(|(path, seen)| !is_same(path, seen));
         let changed: Vec<&Path> = changed.map(|(path, _)| path.as_path()).collect();
         let known = changed
@@ -364,7 +373,7 @@ fn list(paths: &[&Path]) -> Vec<u8> {
 }
 
 /// Writes entries in the format that git reads into its index.
-fn entries(files: &[(PathBuf, Side)]) -> Vec<u8> {
+fn entries(files: &[(PathBuf, GitTreeFile)]) -> Vec<u8> {
     let mut list = Vec::new();
     for (path, side) in files {
         list.extend_from_slice(format!("{:o} {}\t", side.mode, side.id).as_bytes());
@@ -375,7 +384,7 @@ fn entries(files: &[(PathBuf, Side)]) -> Vec<u8> {
 }
 
 /// Accepts only labels that are valid as a file name and as a ref.
-fn check(label: &str) -> Result<(), TreeError> {
+fn check(label: &str) -> Result<(), RunTreeError> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     let is_good = !label.is_empty()
         && label.len() <= 200
@@ -384,7 +393,7 @@ fn check(label: &str) -> Result<(), TreeError> {
     if is_good {
         return Ok(());
     }
-    Err(TreeError::BadLabel {
+    Err(RunTreeError::BadLabel {
         label: label.to_owned(),
     })
 }

@@ -5,29 +5,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::Git;
+use crate::GitRunner;
 
-use super::TreeError;
-use super::difference::ChangeKind;
+use super::RunTreeError;
+use super::difference::RunTreeChangeKind;
 
 /// Number of bytes of content read from git at a time.
 const BATCH: u64 = 64 << 20;
 
 /// The objects of one repository.
 #[derive(Debug)]
-pub(crate) struct Store {
-    git: Git,
+pub(crate) struct GitObjectStore {
+    git: GitRunner,
     repository: PathBuf,
 }
 
 /// A file or link in a git tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Side {
+pub(crate) struct GitTreeFile {
     pub(crate) mode: u32,
     pub(crate) id: String,
 }
 
-impl Side {
+impl GitTreeFile {
     pub(crate) fn is_link(&self) -> bool {
         self.mode == 0o120_000
     }
@@ -50,16 +50,16 @@ impl Side {
 
 /// One path that differs between two trees.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub(crate) struct GitTreeDifference {
     pub(crate) path: PathBuf,
-    pub(crate) old: Option<Side>,
-    pub(crate) new: Option<Side>,
+    pub(crate) old: Option<GitTreeFile>,
+    pub(crate) new: Option<GitTreeFile>,
     pub(super) lines: Option<(u64, u64)>,
 }
 
-impl Difference {
+impl GitTreeDifference {
     /// Creates an entry for a file that is the same in both trees but has to be written anyway.
-    pub(super) fn written_again(path: PathBuf, side: Side) -> Self {
+    pub(super) fn written_again(path: PathBuf, side: GitTreeFile) -> Self {
         Self {
             path,
             old: Some(side.clone()),
@@ -68,20 +68,20 @@ impl Difference {
         }
     }
 
-    pub(super) fn kind(&self) -> ChangeKind {
+    pub(super) fn kind(&self) -> RunTreeChangeKind {
         match (&self.old, &self.new) {
-            (None, _) => ChangeKind::Made,
-            (_, None) => ChangeKind::Deleted,
+            (None, _) => RunTreeChangeKind::Made,
+            (_, None) => RunTreeChangeKind::Deleted,
             (Some(old), Some(new)) if old.id == new.id && !old.is_link() && !new.is_link() => {
-                ChangeKind::Mode
+                RunTreeChangeKind::Mode
             }
-            _ => ChangeKind::Changed,
+            _ => RunTreeChangeKind::Changed,
         }
     }
 }
 
-impl Store {
-    pub(crate) fn new(git: Git, repository: PathBuf) -> Self {
+impl GitObjectStore {
+    pub(crate) fn new(git: GitRunner, repository: PathBuf) -> Self {
         Self { git, repository }
     }
 
@@ -90,8 +90,8 @@ impl Store {
         &self,
         old: &str,
         new: &str,
-        lines: Lines,
-    ) -> Result<Vec<Difference>, TreeError> {
+        lines: DiffLineCounting,
+    ) -> Result<Vec<GitTreeDifference>, RunTreeError> {
         if old == new {
             return Ok(Vec::new());
         }
@@ -103,19 +103,22 @@ impl Store {
             "--no-abbrev",
             "--raw",
         ];
-        if lines == Lines::Counted {
+        if lines == DiffLineCounting::Counted {
             arguments.extend(["--numstat", "--no-ext-diff", "--no-textconv"]);
         }
         arguments.extend([old, new]);
         let said = self.git.run(&arguments)?;
-        read(&said).ok_or_else(|| TreeError::Damaged {
+        read(&said).ok_or_else(|| RunTreeError::Damaged {
             path: self.repository.clone(),
             why: "git compared two trees in words that nobody here knows",
         })
     }
 
     /// Returns every file of a tree.
-    pub(crate) fn manifest(&self, tree: &str) -> Result<BTreeMap<PathBuf, Side>, TreeError> {
+    pub(crate) fn manifest(
+        &self,
+        tree: &str,
+    ) -> Result<BTreeMap<PathBuf, GitTreeFile>, RunTreeError> {
         let said = self.git.run(&["ls-tree", "-r", "-z", tree])?;
         let mut files = BTreeMap::new();
         for line in said.split(|byte| *byte == 0) {
@@ -124,7 +127,10 @@ impl Store {
             };
             let mut words = line[..tab].split(|byte| *byte == b' ');
             let (mode, _, id) = (words.next(), words.next(), words.next());
-            if let Some(side) = mode.zip(id).and_then(|(mode, id)| Side::of(mode, id)) {
+            if let Some(side) = mode
+                .zip(id)
+                .and_then(|(mode, id)| GitTreeFile::of(mode, id))
+            {
                 files.insert(PathBuf::from(OsStr::from_bytes(&line[tab + 1..])), side);
             }
         }
@@ -133,7 +139,7 @@ impl Store {
 
     /// Reads contents, a bounded number of bytes at a time, and passes each to `each` with its
     /// position in `ids`.
-    pub(crate) fn contents<E: From<TreeError>>(
+    pub(crate) fn contents<E: From<RunTreeError>>(
         &self,
         ids: &[&str],
         each: impl FnMut(usize, &[u8]) -> Result<(), E>,
@@ -142,7 +148,7 @@ impl Store {
     }
 
     /// Does the same with sizes that are already known.
-    pub(crate) fn contents_of_sizes<E: From<TreeError>>(
+    pub(crate) fn contents_of_sizes<E: From<RunTreeError>>(
         &self,
         ids: &[&str],
         sizes: &[u64],
@@ -169,7 +175,7 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn sizes(&self, ids: &[&str]) -> Result<Vec<u64>, TreeError> {
+    pub(crate) fn sizes(&self, ids: &[&str]) -> Result<Vec<u64>, RunTreeError> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -186,7 +192,7 @@ impl Store {
             .ok_or_else(|| self.damaged())
     }
 
-    fn ask(&self, how: &str, ids: &[&str], bytes: u64) -> Result<Vec<u8>, TreeError> {
+    fn ask(&self, how: &str, ids: &[&str], bytes: u64) -> Result<Vec<u8>, RunTreeError> {
         let mut list = ids.join("\n").into_bytes();
         list.push(b'\n');
         let most = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -195,8 +201,8 @@ impl Store {
         Ok(git.run_with(&["cat-file", how], list)?)
     }
 
-    fn damaged(&self) -> TreeError {
-        TreeError::Damaged {
+    fn damaged(&self) -> RunTreeError {
+        RunTreeError::Damaged {
             path: self.repository.clone(),
             why: "contents of a snapshot are missing; was the person's repository pruned?",
         }
@@ -205,7 +211,7 @@ impl Store {
 
 /// Whether to count lines, which requires reading the contents.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lines {
+pub(crate) enum DiffLineCounting {
     Counted,
     Uncounted,
 }
@@ -221,8 +227,8 @@ fn split(said: &[u8], size: usize) -> Option<(&[u8], &[u8])> {
 
 /// Reads the output of `diff-tree --raw [--numstat] -z`: first all raw entries, then all
 /// counts.
-fn read(said: &[u8]) -> Option<Vec<Difference>> {
-    let mut found: BTreeMap<PathBuf, Difference> = BTreeMap::new();
+fn read(said: &[u8]) -> Option<Vec<GitTreeDifference>> {
+    let mut found: BTreeMap<PathBuf, GitTreeDifference> = BTreeMap::new();
     let mut fields = said.split(|byte| *byte == 0).peekable();
     while let Some(field) = fields.next() {
         if field.is_empty() {
@@ -234,12 +240,15 @@ fn read(said: &[u8]) -> Option<Vec<Difference>> {
                 return None;
             };
             let path = PathBuf::from(OsStr::from_bytes(fields.next()?));
-            let (old, new) = (Side::of(old_mode, old_id), Side::of(new_mode, new_id));
+            let (old, new) = (
+                GitTreeFile::of(old_mode, old_id),
+                GitTreeFile::of(new_mode, new_id),
+            );
             if old.is_none() && new.is_none() {
                 continue;
             }
             let lines = None;
-            let difference = Difference {
+            let difference = GitTreeDifference {
                 path: path.clone(),
                 old,
                 new,

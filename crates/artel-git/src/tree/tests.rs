@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{Git, Identity};
+use crate::{GitIdentity, GitRunner};
 
 fn program() -> PathBuf {
     ["/usr/local/bin/git", "/usr/bin/git"]
@@ -73,24 +73,24 @@ impl Scene {
     }
 
     fn make_with(&self, from: &Path, named: &[PathBuf]) -> RunTree {
-        RunTree::make(&Making {
+        RunTree::make(&RunTreeSpec {
             git: &program(),
             from,
             at: &self.at(),
             named,
             share: &[],
-            bounds: TreeBounds::default(),
+            bounds: RunTreeLimits::default(),
         })
         .unwrap()
     }
 }
 
 fn git_in(folder: &Path, arguments: &[&str]) -> String {
-    let identity = Identity {
+    let identity = GitIdentity {
         name: "A Person".to_owned(),
         email: "person@localhost".to_owned(),
     };
-    let said = Git::new(program(), folder, identity)
+    let said = GitRunner::new(program(), folder, identity)
         .set("protocol.file.allow=always")
         .with_programs()
         .run(arguments)
@@ -138,8 +138,8 @@ fn names(tree: &RunTree) -> Vec<String> {
     files.map(|(path, _)| text(path)).collect()
 }
 
-fn changed(tree: &RunTree) -> Vec<(String, ChangeKind)> {
+fn changed(tree: &RunTree) -> Vec<(String, RunTreeChangeKind)> {
     let changes = tree.changes(tree.start()).unwrap();
-    let name = |change: Change| (change.path.to_str().unwrap().to_owned(), change.kind);
+    let name = |change: RunTreeChange| (change.path.to_str().unwrap().to_owned(), change.kind);
     changes.into_iter().map(name).collect()
 }

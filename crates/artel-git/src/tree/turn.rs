@@ -14,14 +14,14 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{RunTree, TreeError};
+use super::{RunTree, RunTreeError};
 
 /// Longest wait for the turn. Putting files in place takes less.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The right to put files into a folder and the folders below it.
 #[derive(Debug)]
-pub struct FolderTurn {
+pub struct FolderWriteTurn {
     /// The locks are held while these files are open.
     _held: Vec<File>,
 }
@@ -29,26 +29,26 @@ pub struct FolderTurn {
 impl RunTree {
     /// Waits up to a minute for the turn to put the run's files in place. While it is held,
     /// nobody else puts files there.
-    pub fn turn(&self) -> Result<FolderTurn, TreeError> {
-        FolderTurn::of(&self.origin)
+    pub fn turn(&self) -> Result<FolderWriteTurn, RunTreeError> {
+        FolderWriteTurn::of(&self.origin)
     }
 }
 
-impl FolderTurn {
+impl FolderWriteTurn {
     /// Waits for the turn of a folder.
-    pub(crate) fn of(folder: &Path) -> Result<Self, TreeError> {
+    pub(crate) fn of(folder: &Path) -> Result<Self, RunTreeError> {
         Self::within(folder, PATIENCE)
     }
 
-    fn within(folder: &Path, patience: Duration) -> Result<Self, TreeError> {
+    fn within(folder: &Path, patience: Duration) -> Result<Self, RunTreeError> {
         let locks = locks(folder)?;
         let (tell, told) = mpsc::channel();
         // If the locks come too late, nobody receives them, and they end with the files.
         std::thread::spawn(move || drop(tell.send(lock_all(locks))));
         match told.recv_timeout(patience) {
             Ok(Ok(held)) => Ok(Self { _held: held }),
-            Ok(Err(cause)) => Err(TreeError::system("lock", folder)(cause)),
-            Err(_) => Err(TreeError::Occupied {
+            Ok(Err(cause)) => Err(RunTreeError::system("lock", folder)(cause)),
+            Err(_) => Err(RunTreeError::Occupied {
                 folder: folder.to_owned(),
             }),
         }
@@ -58,8 +58,8 @@ impl FolderTurn {
 /// Returns the locks to take, outermost first: an exclusive one on the folder, and shared
 /// ones on the person's folders around it, so that nobody can hold the turn of one of
 /// those.
-fn locks(folder: &Path) -> Result<Vec<(File, FlockOperation)>, TreeError> {
-    let open = |path: &Path| File::open(path).map_err(TreeError::system("open", path));
+fn locks(folder: &Path) -> Result<Vec<(File, FlockOperation)>, RunTreeError> {
+    let open = |path: &Path| File::open(path).map_err(RunTreeError::system("open", path));
     let owner = |file: &File| file.metadata().map(|about| about.uid()).ok();
     let own = open(folder)?;
     let whose = owner(&own);
@@ -116,14 +116,14 @@ mod tests {
             })
         };
         for held in [&one, &below] {
-            let turn = FolderTurn::of(held).unwrap();
+            let turn = FolderWriteTurn::of(held).unwrap();
             assert!(!is_free(&one) && !is_free(&below), "{}", held.display());
             assert!(is_free(&other));
             drop(turn);
             assert!(is_free(&one) && is_free(&below));
         }
-        let _turn = FolderTurn::of(&one).unwrap();
-        let refused = FolderTurn::within(&one, Duration::ZERO).unwrap_err();
+        let _turn = FolderWriteTurn::of(&one).unwrap();
+        let refused = FolderWriteTurn::within(&one, Duration::ZERO).unwrap_err();
         assert!(
             refused.to_string().contains("nothing was written"),
             "{refused}"

@@ -16,10 +16,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use super::aside::{self, SetAside, SetAsideReason};
-use super::crowd::Without;
-use super::ignores::{LeftOut, Rules};
-use super::{TreeBounds, TreeError};
+use super::aside::{self, SetAsidePath, SetAsideReason};
+use super::crowd::OverflowExclusions;
+use super::ignores::{GitIgnoreRules, SnapshotFolderFilter};
+use super::{RunTreeError, RunTreeLimits};
 
 /// Deepest folder that is scanned. Each level holds a handle.
 pub(super) const DEEPEST: usize = 200;
@@ -30,7 +30,7 @@ const LONGEST_PATH: usize = 3000;
 
 /// The status of a file, known without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct TreeFileStamp {
     pub(super) size: u64,
     modified: (i64, u64),
     changed: (i64, u64),
@@ -40,19 +40,19 @@ pub(super) struct Stamp {
 
 /// A file as a scan saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) stamp: Stamp,
+pub(super) struct ScannedTreeFile {
+    pub(super) stamp: TreeFileStamp,
     /// Hash of its bytes, if it was once seen too soon after a change to trust the stamp.
     content: Option<blake3::Hash>,
     /// Whether the stamp alone cannot be trusted next time.
     is_fresh: bool,
 }
 
-pub(super) type Files = BTreeMap<PathBuf, Seen>;
+pub(super) type Files = BTreeMap<PathBuf, ScannedTreeFile>;
 
 /// The result of scanning the tree.
 #[derive(Debug, Default)]
-pub(super) struct Walk {
+pub(super) struct RunTreeScan {
     /// Files and links.
     pub(super) files: Files,
     /// Every folder that was entered.
@@ -60,29 +60,29 @@ pub(super) struct Walk {
     /// Folders with nothing in them.
     pub(super) empty: Vec<PathBuf>,
     /// Paths that no snapshot holds.
-    pub(super) set_aside: Vec<SetAside>,
+    pub(super) set_aside: Vec<SetAsidePath>,
     /// Ignored folders of dependencies and build results.
     pub(super) left_out: Vec<PathBuf>,
 }
 
 /// The input of a scan.
-pub(super) struct Look<'l> {
+pub(super) struct RunTreeScanner<'l> {
     pub(super) files: &'l Path,
     /// The one `.git` that is neither reported nor part of a snapshot.
     pub(super) ours: Option<&'l Path>,
-    pub(super) left_out: &'l LeftOut,
-    pub(super) rules: Rules,
+    pub(super) left_out: &'l SnapshotFolderFilter,
+    pub(super) rules: GitIgnoreRules,
     /// File that is touched to read the file system's clock.
     pub(super) clock: &'l Path,
     pub(super) known: &'l Files,
-    pub(super) bounds: TreeBounds,
+    pub(super) bounds: RunTreeLimits,
     /// Folders and files left out because the tree would hold too many files.
-    pub(super) without: &'l Without,
+    pub(super) without: &'l OverflowExclusions,
 }
 
 /// The outcome of a scan.
-pub(super) enum Looked {
-    All(Walk),
+pub(super) enum RunTreeScanOutcome {
+    All(RunTreeScan),
     /// The tree holds more files than are kept. The files seen so far have this many bytes.
     TooMany {
         bytes: u64,
@@ -90,31 +90,31 @@ pub(super) enum Looked {
 }
 
 /// The reason that a scan ended early.
-enum Halt {
+enum RunTreeScanHalt {
     TooMany,
-    Failed(TreeError),
+    Failed(RunTreeError),
 }
 
-impl From<TreeError> for Halt {
-    fn from(error: TreeError) -> Self {
+impl From<RunTreeError> for RunTreeScanHalt {
+    fn from(error: RunTreeError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl Look<'_> {
+impl RunTreeScanner<'_> {
     /// Scans the whole tree.
-    pub(super) fn all(&mut self) -> Result<Looked, TreeError> {
+    pub(super) fn all(&mut self) -> Result<RunTreeScanOutcome, RunTreeError> {
         let now = tick(self.clock)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let top = rustix::fs::open(self.files, flags, Mode::empty())
-            .map_err(TreeError::system("open the folder", self.files))?;
-        let mut walk = Walk::default();
+            .map_err(RunTreeError::system("open the folder", self.files))?;
+        let mut walk = RunTreeScan::default();
         match self.folder(top, Path::new(""), now, &mut walk) {
-            Ok(()) => Ok(Looked::All(walk)),
-            Err(Halt::TooMany) => Ok(Looked::TooMany {
+            Ok(()) => Ok(RunTreeScanOutcome::All(walk)),
+            Err(RunTreeScanHalt::TooMany) => Ok(RunTreeScanOutcome::TooMany {
                 bytes: walk.files.values().map(|seen| seen.stamp.size).sum(),
             }),
-            Err(Halt::Failed(error)) => Err(error),
+            Err(RunTreeScanHalt::Failed(error)) => Err(error),
         }
     }
 
@@ -123,10 +123,10 @@ impl Look<'_> {
         handle: OwnedFd,
         at: &Path,
         now: (i64, u64),
-        walk: &mut Walk,
-    ) -> Result<(), Halt> {
+        walk: &mut RunTreeScan,
+    ) -> Result<(), RunTreeScanHalt> {
         let whole = self.files.join(at);
-        let failed = |doing| TreeError::beneath(doing, &whole);
+        let failed = |doing| RunTreeError::beneath(doing, &whole);
         let mut dir = Dir::new(handle).map_err(failed("list"))?;
         let mut names: Vec<OsString> = Vec::new();
         while let Some(entry) = dir.read() {
@@ -144,7 +144,7 @@ impl Look<'_> {
         let is_repository = aside::is_repository(names.iter().map(OsString::as_os_str));
         if is_repository && !is_top {
             let stamp = aside::stamp_of(handle);
-            walk.set_aside.push(SetAside {
+            walk.set_aside.push(SetAsidePath {
                 path: at.to_owned(),
                 why: SetAsideReason::BareRepository,
                 stamp,
@@ -165,7 +165,7 @@ impl Look<'_> {
                 Ok(stat) => self.entry(&handle, &name, path, &stat, now, walk)?,
                 // The file has disappeared since it was listed.
                 Err(Errno::NOENT) => {}
-                Err(cause) => return Err(TreeError::beneath("look at", &path)(cause).into()),
+                Err(cause) => return Err(RunTreeError::beneath("look at", &path)(cause).into()),
             }
         }
         Ok(())
@@ -178,8 +178,8 @@ impl Look<'_> {
         path: PathBuf,
         stat: &Stat,
         now: (i64, u64),
-        walk: &mut Walk,
-    ) -> Result<(), Halt> {
+        walk: &mut RunTreeScan,
+    ) -> Result<(), RunTreeScanHalt> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         if let Some(why) = metadata_or_special(name, kind) {
             let is_ours = self.ours == Some(&path) && kind == FileType::RegularFile;
@@ -196,9 +196,9 @@ impl Look<'_> {
             walk.set_aside_once(folder, SetAsideReason::TooManyIn(files));
             return Ok(());
         }
-        let stamp = Stamp::of(stat);
+        let stamp = TreeFileStamp::of(stat);
         if kind == FileType::RegularFile && stamp.size > self.bounds.file_bytes {
-            walk.set_aside.push(SetAside {
+            walk.set_aside.push(SetAsidePath {
                 path,
                 why: SetAsideReason::TooLarge(stamp.size),
                 stamp: stamp.short(),
@@ -206,14 +206,14 @@ impl Look<'_> {
             return Ok(());
         }
         if walk.files.len() >= self.bounds.files {
-            return Err(Halt::TooMany);
+            return Err(RunTreeScanHalt::TooMany);
         }
         // Git cannot keep a file that its owner may not read, nor such a mode.
         let is_closed = kind == FileType::RegularFile && stat.st_mode & 0o400 == 0;
         let opened = is_closed.then(|| grant(folder, name, 0o400)).transpose();
-        let opened = opened.map_err(TreeError::beneath("open up", &path))?;
+        let opened = opened.map_err(RunTreeError::beneath("open up", &path))?;
         let seen = self.seen(folder, name, &path, opened.as_ref().unwrap_or(stat), now);
-        let seen = seen.map_err(TreeError::beneath("read", &path))?;
+        let seen = seen.map_err(RunTreeError::beneath("read", &path))?;
         walk.files.insert(path, seen);
         Ok(())
     }
@@ -225,8 +225,8 @@ impl Look<'_> {
         path: PathBuf,
         stat: &Stat,
         now: (i64, u64),
-        walk: &mut Walk,
-    ) -> Result<(), Halt> {
+        walk: &mut RunTreeScan,
+    ) -> Result<(), RunTreeScanHalt> {
         if self.left_out.is_left_out(&path, &mut self.rules) {
             walk.left_out.push(path);
             return Ok(());
@@ -240,7 +240,7 @@ impl Look<'_> {
             return Ok(());
         }
         let inner = open_folder(folder, name, stat);
-        let inner = inner.map_err(TreeError::beneath("open the folder", &path))?;
+        let inner = inner.map_err(RunTreeError::beneath("open the folder", &path))?;
         self.folder(inner, &path, now, walk)
     }
 
@@ -251,8 +251,8 @@ impl Look<'_> {
         path: &Path,
         stat: &Stat,
         now: (i64, u64),
-    ) -> Result<Seen, Errno> {
-        let stamp = Stamp::of(stat);
+    ) -> Result<ScannedTreeFile, Errno> {
+        let stamp = TreeFileStamp::of(stat);
         let is_fresh = stamp.changed >= now;
         let known = self.known.get(path).filter(|known| known.stamp == stamp);
         if let Some(known) = known.filter(|known| !known.is_fresh) {
@@ -263,7 +263,7 @@ impl Look<'_> {
         } else {
             None
         };
-        Ok(Seen {
+        Ok(ScannedTreeFile {
             stamp,
             content,
             is_fresh,
@@ -271,14 +271,14 @@ impl Look<'_> {
     }
 }
 
-impl Seen {
+impl ScannedTreeFile {
     /// Returns whether it is the same file with the same bytes.
     pub(super) fn is_as(&self, other: &Self) -> bool {
         self.stamp == other.stamp && self.content == other.content
     }
 }
 
-impl Stamp {
+impl TreeFileStamp {
     fn of(stat: &Stat) -> Self {
         let time = |seconds: i64, parts: u64| (seconds, parts);
         Self {
@@ -313,15 +313,15 @@ impl Stamp {
     }
 }
 
-impl Walk {
+impl RunTreeScan {
     fn set_aside(&mut self, path: PathBuf, why: SetAsideReason) {
         let stamp = 0;
-        self.set_aside.push(SetAside { path, why, stamp });
+        self.set_aside.push(SetAsidePath { path, why, stamp });
     }
 
     /// Reports a folder once for all the files in it.
     fn set_aside_once(&mut self, folder: &Path, why: SetAsideReason) {
-        let is_it = |one: &SetAside| one.path == folder && one.why == why;
+        let is_it = |one: &SetAsidePath| one.path == folder && one.why == why;
         if !self.set_aside.iter().any(is_it) {
             self.set_aside(folder.to_owned(), why);
         }
@@ -420,7 +420,7 @@ fn hash(folder: &impl std::os::fd::AsFd, name: &OsStr, stat: &Stat) -> Result<bl
 }
 
 /// Touches a file of ours and returns the time of that, by the file system's clock.
-fn tick(clock: &Path) -> Result<(i64, u64), TreeError> {
+fn tick(clock: &Path) -> Result<(i64, u64), RunTreeError> {
     let read = || {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC;
         let file = rustix::fs::open(clock, flags, Mode::from_raw_mode(0o600))?;
@@ -435,6 +435,6 @@ fn tick(clock: &Path) -> Result<(i64, u64), TreeError> {
         rustix::fs::futimens(&file, &times)?;
         rustix::fs::fstat(&file)
     };
-    let stat = read().map_err(TreeError::system("change", clock))?;
+    let stat = read().map_err(RunTreeError::system("change", clock))?;
     Ok((stat.st_ctime, stat.st_ctime_nsec))
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_engine::prepared;
-use artel_git::{ApplyError, FolderTurn, RunTree, TreeError};
+use artel_git::{FolderWriteTurn, RunTree, RunTreeApplyError, RunTreeError};
 use artel_policy::path::protected;
 use artel_policy::{PathWall, PathWallKind, PolicyAnswer};
 use artel_types::{
@@ -265,7 +265,7 @@ impl Workshop {
 /// A run's file tree, with the lock to apply it.
 struct Held {
     tree: RunTree,
-    _turn: FolderTurn,
+    _turn: FolderWriteTurn,
 }
 
 /// The paths that a run changed.
@@ -300,17 +300,17 @@ fn left_out_note(banned: &[PathBuf]) -> Option<String> {
     ))
 }
 
-fn changes(tree: &RunTree) -> Result<Vec<FileChange>, TreeError> {
+fn changes(tree: &RunTree) -> Result<Vec<FileChange>, RunTreeError> {
     let changes = tree.changes(tree.start())?;
     let wanted = changes.into_iter().filter(|change| !change.is_ignored);
-    let file = |change: artel_git::Change| FileChange {
+    let file = |change: artel_git::RunTreeChange| FileChange {
         from: None,
         path: change.path.to_string_lossy().into_owned(),
         kind: match change.kind {
-            artel_git::ChangeKind::Made => FileChangeKind::Made,
-            artel_git::ChangeKind::Changed => FileChangeKind::Changed,
-            artel_git::ChangeKind::Deleted => FileChangeKind::Deleted,
-            artel_git::ChangeKind::Mode => FileChangeKind::Mode,
+            artel_git::RunTreeChangeKind::Made => FileChangeKind::Made,
+            artel_git::RunTreeChangeKind::Changed => FileChangeKind::Changed,
+            artel_git::RunTreeChangeKind::Deleted => FileChangeKind::Deleted,
+            artel_git::RunTreeChangeKind::Mode => FileChangeKind::Mode,
         },
         added: change.lines_added,
         removed: change.lines_removed,
@@ -325,15 +325,15 @@ fn names(paths: &[PathBuf]) -> Vec<String> {
 }
 
 /// Returns the failure for changes that were not applied.
-fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
+fn apply_failure(error: &RunTreeApplyError, run: RunId) -> Failure {
     let short = run.short();
     let why = causes(error);
     let failure = match error {
-        ApplyError::Touched { .. } => Failure::new(FailureCode::R006, error.to_string()).advise(format!(
+        RunTreeApplyError::Touched { .. } => Failure::new(FailureCode::R006, error.to_string()).advise(format!(
             "`artel apply {short} --diff` shows what the run changed; put your own changes aside \
              and repeat"
         )),
-        ApplyError::Protected { .. } => Failure::new(FailureCode::P001, error.to_string()).advise(
+        RunTreeApplyError::Protected { .. } => Failure::new(FailureCode::P001, error.to_string()).advise(
             format!("`artel apply {short} --diff` shows them; make such changes yourself"),
         ),
         _ => Failure::new(FailureCode::W008, error.to_string())
@@ -346,8 +346,8 @@ fn apply_failure(error: &ApplyError, run: RunId) -> Failure {
     }
 }
 
-fn tree_failure(error: &TreeError) -> Failure {
-    if let TreeError::Occupied { .. } = error {
+fn tree_failure(error: &RunTreeError) -> Failure {
+    if let RunTreeError::Occupied { .. } = error {
         return Failure::new(FailureCode::J011, error.to_string())
             .advise("try again when it has ended");
     }

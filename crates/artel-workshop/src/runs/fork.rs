@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artel_engine::Chronicle;
-use artel_git::{RunTree, TreeError};
+use artel_git::{RunTree, RunTreeError};
 use artel_journal::EventBatch;
 use artel_types::model::PrivacyLabel;
 use artel_types::{
@@ -198,7 +198,7 @@ impl Workshop {
             Failure::new(FailureCode::W008, "there is no `git` on the PATH").advise("install git")
         })?;
         copy_all(source, copy).map_err(|error| not_copied(&error))?;
-        let back = || -> Result<RunTree, TreeError> {
+        let back = || -> Result<RunTree, RunTreeError> {
             let tree = RunTree::open(&git, copy)?;
             let snapshot = tree.find(snapshot)?;
             tree.restore(&snapshot)?;

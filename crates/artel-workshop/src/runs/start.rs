@@ -9,7 +9,7 @@ use artel_engine::{
     Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Succession,
     Voice, Workplace, hooks::Hooks, rules_of,
 };
-use artel_git::TreeBounds;
+use artel_git::RunTreeLimits;
 use artel_journal::LeaseFence;
 use artel_model::{ChosenModel, Model, ModelCallContext};
 use artel_rules::turn::AgentRun;
@@ -49,9 +49,9 @@ pub(crate) struct Beginning {
 
 impl Workshop {
     /// Returns the limits on what the trees of runs and steps keep.
-    pub(crate) fn tree_bounds(&self) -> TreeBounds {
+    pub(crate) fn tree_bounds(&self) -> RunTreeLimits {
         let runs = &self.settings.runs;
-        TreeBounds {
+        RunTreeLimits {
             files: usize::try_from(runs.most_files.value).unwrap_or(usize::MAX),
             file_bytes: runs.largest_file.value.saturating_mul(1 << 20),
         }

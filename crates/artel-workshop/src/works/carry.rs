@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
-use artel_git::Line;
+use artel_git::PlanBranch;
 use artel_journal::{Journal, LeaseFence};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_rules::plan::names;
@@ -388,14 +388,16 @@ impl House {
         })
     }
 
-    fn no_base(&self, error: artel_git::LineError) -> Failure {
+    fn no_base(&self, error: artel_git::PlanBranchError) -> Failure {
         match error {
-            artel_git::LineError::NoCommit { .. } => crate::repository::no_commit(&self.folder),
+            artel_git::PlanBranchError::NoCommit { .. } => {
+                crate::repository::no_commit(&self.folder)
+            }
             other => git_failed(other),
         }
     }
 
-    fn line_of(&self, run: RunId) -> Result<Line, Failure> {
+    fn line_of(&self, run: RunId) -> Result<PlanBranch, Failure> {
         let at = self.tree_of(run).join("line");
         open_line(&self.workshop, &at, &self.folder)
     }
@@ -440,13 +442,17 @@ impl House {
 }
 
 /// Opens the plan branch of a changeset, or makes it.
-pub(crate) fn open_line(workshop: &Workshop, at: &Path, folder: &Path) -> Result<Line, Failure> {
+pub(crate) fn open_line(
+    workshop: &Workshop,
+    at: &Path,
+    folder: &Path,
+) -> Result<PlanBranch, Failure> {
     let git: PathBuf = workshop.caller.program("git").ok_or_else(|| {
         Failure::new(FailureCode::W008, "plans need git")
             .because("there is no `git` on the PATH")
             .advise("install git")
     })?;
-    Line::make(&git, at, folder, workshop.tree_bounds()).map_err(git_failed)
+    PlanBranch::make(&git, at, folder, workshop.tree_bounds()).map_err(git_failed)
 }
 
 /// Explains why an act on a piece of work is not possible now.

@@ -115,8 +115,8 @@ pub struct ChangesetCommit {
     pub subject: String,
 }
 
-impl From<artel_git::Logged> for ChangesetCommit {
-    fn from(logged: artel_git::Logged) -> Self {
+impl From<artel_git::BranchLogEntry> for ChangesetCommit {
+    fn from(logged: artel_git::BranchLogEntry) -> Self {
         Self {
             commit: logged.commit,
             subject: logged.subject,
@@ -198,7 +198,7 @@ impl Workshop {
 
     /// Opens the plan branch of a changeset. If it was cleaned away, it is made again, since
     /// the person's repository holds the commits.
-    fn changeset_line(&self, created: &ChangesetCreated) -> Result<artel_git::Line, Failure> {
+    fn changeset_line(&self, created: &ChangesetCreated) -> Result<artel_git::PlanBranch, Failure> {
         let at = self.run_place(created.run).join("line");
         open_line(self, &at, created.folder.as_ref())
     }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
-use artel_git::{Identity, Line, RunTree, TreeError};
+use artel_git::{GitIdentity, PlanBranch, RunTree, RunTreeError};
 use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_types::model::PrivacyLabel;
 use artel_types::plan::PlanStep;
@@ -34,14 +34,14 @@ pub(crate) struct Workers {
     pub(crate) house: Arc<House>,
     /// The journal of the plan's run.
     pub(crate) chronicle: Chronicle,
-    pub(crate) line: Arc<Line>,
+    pub(crate) line: Arc<PlanBranch>,
     pub(crate) at: PathBuf,
     /// The commit that the branch starts from.
     pub(crate) base: String,
     /// The branch to merge into later.
     pub(crate) into: Option<String>,
     pub(crate) branch: String,
-    pub(crate) author: Identity,
+    pub(crate) author: GitIdentity,
     /// The request's words, for the agents' prompts.
     pub(crate) request: String,
     pub(crate) portal: Option<String>,
@@ -114,7 +114,7 @@ impl Workers {
                     tree.clear_unfinished().map_err(git_failed)?;
                     return Ok(Arc::new(tree));
                 }
-                Err(TreeError::NotMade { .. }) => {}
+                Err(RunTreeError::NotMade { .. }) => {}
                 // The process may have been killed while making or removing it.
                 Err(_) => done_with(at),
             }

@@ -19,7 +19,7 @@ fn a_branch_is_brought_over_and_removed_and_nothing_else_changes() {
     scene.git(&["fsck", "--strict"]);
     let elsewhere = scene.id("main");
     let moved = work.line.unpublish("fix/it-1", &elsewhere);
-    assert!(matches!(moved, Err(LineError::Moved { .. })));
+    assert!(matches!(moved, Err(PlanBranchError::Moved { .. })));
     for _ in 0..2 {
         work.line.unpublish("fix/it-1", &work.head).unwrap();
     }
@@ -51,23 +51,26 @@ fn a_branch_of_the_persons_is_left_alone() {
     let mut work = Work::new(&scene);
     assert!(matches!(
         work.line.publish("fix/it-1"),
-        Err(LineError::Empty { .. })
+        Err(PlanBranchError::Empty { .. })
     ));
     work.step(|at| put(at, "a.txt", "two\n"));
     scene.git(&["branch", "fix/it-1"]);
     let taken = work.line.publish("fix/it-1");
-    assert!(matches!(taken, Err(LineError::Taken { .. })), "{taken:?}");
+    assert!(
+        matches!(taken, Err(PlanBranchError::Taken { .. })),
+        "{taken:?}"
+    );
     assert_eq!(scene.id("fix/it-1"), scene.id("main"));
     scene.git(&["branch", "-D", "fix/it-1"]);
     work.line.publish("fix/it-1").unwrap();
     scene.git(&["checkout", "-q", "fix/it-1"]);
     let seated = work.line.unpublish("fix/it-1", &work.head);
-    assert!(matches!(seated, Err(LineError::CheckedOut { .. })));
+    assert!(matches!(seated, Err(PlanBranchError::CheckedOut { .. })));
     let theirs = scene.commit("on top");
     work.step(|at| put(at, "c.txt", "c\n"));
     assert!(matches!(
         work.line.publish("fix/it-1"),
-        Err(LineError::Taken { .. })
+        Err(PlanBranchError::Taken { .. })
     ));
     assert_eq!(scene.id("fix/it-1"), theirs);
 }
@@ -92,12 +95,12 @@ fn a_free_name_is_found() {
     for bad in ["", "-x", "a..b", "a/", "a b", "x.lock", "@{1}", "../x"] {
         let found = line.free_branch(bad);
         assert!(
-            matches!(found, Err(LineError::BadName { .. })),
+            matches!(found, Err(PlanBranchError::BadName { .. })),
             "{bad}: {found:?}"
         );
         let found = line.head(bad);
         assert!(
-            matches!(found, Err(LineError::BadName { .. })),
+            matches!(found, Err(PlanBranchError::BadName { .. })),
             "{bad}: {found:?}"
         );
     }

@@ -41,12 +41,12 @@ fn the_same_order_again_makes_the_same_commit() {
     let mut work = Work::new(&scene);
     let base = work.head.clone();
     let tree = work.tree(&base, |at| put(at, "a.txt", "two\n"));
-    let Committed::Done { commit, files } = work.commit(&tree, &base) else {
+    let CommitOutcome::Done { commit, files } = work.commit(&tree, &base) else {
         panic!("nothing was committed");
     };
     assert_eq!(names(&files), ["a.txt"]);
     work.head.clone_from(&base);
-    let again = work.line.commit(&CommitOrder {
+    let again = work.line.commit(&CommitSpec {
         tree: &tree,
         base: &base,
         onto: &base,
@@ -56,7 +56,7 @@ fn the_same_order_again_makes_the_same_commit() {
     });
     assert_eq!(
         again.unwrap(),
-        Committed::Done {
+        CommitOutcome::Done {
             commit: commit.clone(),
             files
         }
@@ -64,7 +64,7 @@ fn the_same_order_again_makes_the_same_commit() {
     work.line.advance("fix/it-1", &base, &commit).unwrap();
     let elsewhere = work.line.advance("fix/it-1", &base, &base);
     assert!(
-        matches!(elsewhere, Err(LineError::Moved { .. })),
+        matches!(elsewhere, Err(PlanBranchError::Moved { .. })),
         "{elsewhere:?}"
     );
     assert_eq!(work.line.head("fix/it-1").unwrap(), Some(commit));
@@ -78,7 +78,7 @@ fn a_step_that_changes_nothing_is_no_commit() {
     let base = work.head.clone();
     let same = work.tree(&base, |_| {});
     assert_eq!(same, work.line.tree_of(&base).unwrap());
-    assert_eq!(work.commit(&same, &base), Committed::Nothing);
+    assert_eq!(work.commit(&same, &base), CommitOutcome::Nothing);
     let ignored = work.tree(&base, |at| put(at, "out.log", "noise\n"));
     assert_eq!(ignored, same);
 }
@@ -124,7 +124,7 @@ fn a_checkout_is_the_commit_and_not_the_folder() {
     let again = line.checkout(&head, &at, &[]);
     assert!(matches!(
         again,
-        Err(LineError::Tree(TreeError::Exists { .. }))
+        Err(PlanBranchError::Tree(RunTreeError::Exists { .. }))
     ));
 }
 
@@ -143,12 +143,12 @@ fn a_tree_without_a_commit_can_be_checked_out() {
 fn a_checkout_leaves_out_what_its_bounds_do_not_allow_and_nothing_else() {
     let large = "x".repeat(2000);
     let scene = Scene::committed(&[("a.txt", "one\n"), ("asset", &large)]);
-    let bounds = TreeBounds {
+    let bounds = RunTreeLimits {
         files: 40,
         file_bytes: 1000,
     };
     let at = scene.path("line");
-    let line = Line::make(&scene.program, &at, &scene.origin(), bounds).unwrap();
+    let line = PlanBranch::make(&scene.program, &at, &scene.origin(), bounds).unwrap();
     let head = line.base().unwrap().commit;
     let at = scene.path("checkout");
     let aside = |tree: &RunTree| -> Vec<_> {
@@ -175,16 +175,19 @@ fn a_folder_with_more_files_than_its_bounds_allow_becomes_no_line() {
     for name in ["a", "b", "c"] {
         scene.write(name, "x\n");
     }
-    let bounds = TreeBounds {
+    let bounds = RunTreeLimits {
         files: 2,
-        ..TreeBounds::default()
+        ..RunTreeLimits::default()
     };
-    let refused = Line::make(&scene.program, &scene.path("line"), &scene.origin(), bounds);
-    let is_too_large = matches!(refused, Err(LineError::Tree(TreeError::TooLarge { .. })));
+    let refused = PlanBranch::make(&scene.program, &scene.path("line"), &scene.origin(), bounds);
+    let is_too_large = matches!(
+        refused,
+        Err(PlanBranchError::Tree(RunTreeError::TooLarge { .. }))
+    );
     assert!(is_too_large, "{refused:?}");
     let at = scene.path("other");
-    let usual = TreeBounds::default();
-    assert!(Line::make(&scene.program, &at, &scene.origin(), usual).is_ok());
+    let usual = RunTreeLimits::default();
+    assert!(PlanBranch::make(&scene.program, &at, &scene.origin(), usual).is_ok());
 }
 
 #[test]
@@ -210,11 +213,11 @@ fn what_a_run_does_not_see_stays_in_the_commit() {
     assert_eq!(names(&whole.changed(&head, &taken).unwrap()), ["other.txt"]);
 
     let part = scene.origin().join("part");
-    let line = Line::make(
+    let line = PlanBranch::make(
         &scene.program,
         &scene.path("part-line"),
         &part,
-        TreeBounds::default(),
+        RunTreeLimits::default(),
     )
     .unwrap();
     assert_eq!(line.prefix(), Path::new("part"));
@@ -240,10 +243,13 @@ fn steps_side_by_side_are_merged_with_every_git() {
             put(at, "c.txt", "c\n");
         });
         for tree in [&first, &second, &third] {
-            assert!(matches!(work.commit(tree, &base), Committed::Done { .. }));
+            assert!(matches!(
+                work.commit(tree, &base),
+                CommitOutcome::Done { .. }
+            ));
         }
         // A change that came in by another way needs no second commit.
-        assert_eq!(work.commit(&second, &base), Committed::Nothing);
+        assert_eq!(work.commit(&second, &base), CommitOutcome::Nothing);
         let text = work.line.file_at(&work.head, Path::new("a.txt"), 100);
         assert_eq!(text.unwrap().unwrap(), b"one\n2\n3\n4\n5\n6\nseven\n");
         assert_eq!(work.line.log(&base, &work.head).unwrap().len(), 3);
@@ -261,9 +267,9 @@ fn what_is_at_a_path_is_told_also_where_it_cannot_be_read() {
         symlink("a.txt", at.join("link")).unwrap();
     });
     let cases = [
-        ("a.txt", Some(Entry::File)),
-        ("link", Some(Entry::Link)),
-        ("in", Some(Entry::Other)),
+        ("a.txt", Some(GitTreeEntryKind::File)),
+        ("link", Some(GitTreeEntryKind::Link)),
+        ("in", Some(GitTreeEntryKind::Other)),
         ("none.txt", None),
     ];
     for (path, entry) in cases {
@@ -283,7 +289,7 @@ fn a_change_is_merged_also_where_the_branch_was_begun_anew() {
     let gone = work.step(|at| put(at, "b.txt", "taken away later\n"));
     let tree = work.tree(&gone, |at| put(at, "a.txt", "1\n2\n3\n4\nfive\n"));
     work.head.clone_from(&root);
-    let committed = work.line.commit(&CommitOrder {
+    let committed = work.line.commit(&CommitSpec {
         tree: &tree,
         base: &gone,
         onto: &root,
@@ -291,7 +297,7 @@ fn a_change_is_merged_also_where_the_branch_was_begun_anew() {
         when: WHEN,
         author: &ada(),
     });
-    let Committed::Done { files, .. } = committed.unwrap() else {
+    let CommitOutcome::Done { files, .. } = committed.unwrap() else {
         panic!("nothing was committed");
     };
     assert_eq!(names(&files), ["a.txt"]);
@@ -321,9 +327,12 @@ fn steps_in_conflict_show_both_sides() {
         put(at, "b.txt", "changed\n");
         fs::remove_file(at.join("d.txt")).unwrap();
     });
-    assert!(matches!(work.commit(&first, &base), Committed::Done { .. }));
+    assert!(matches!(
+        work.commit(&first, &base),
+        CommitOutcome::Done { .. }
+    ));
     let head = work.head.clone();
-    let Committed::Conflict(conflicts) = work.commit(&second, &base) else {
+    let CommitOutcome::Conflict(conflicts) = work.commit(&second, &base) else {
         panic!("no conflict");
     };
     assert_eq!(work.head, head);
@@ -344,13 +353,23 @@ fn steps_in_conflict_show_both_sides() {
         [
             (
                 "a.txt",
-                Clash::BothChanged,
+                MergeConflictKind::BothChanged,
                 Some("@ line 4001\nours\n"),
                 Some("@ line 4001\ntheirs!\n")
             ),
-            ("b.txt", Clash::RemovedByOurs, None, Some("changed\n")),
-            ("binary", Clash::BothMade, binary, binary),
-            ("d.txt", Clash::RemovedByTheirs, Some("changed\n"), None),
+            (
+                "b.txt",
+                MergeConflictKind::RemovedByOurs,
+                None,
+                Some("changed\n")
+            ),
+            ("binary", MergeConflictKind::BothMade, binary, binary),
+            (
+                "d.txt",
+                MergeConflictKind::RemovedByTheirs,
+                Some("changed\n"),
+                None
+            ),
         ]
     );
 }

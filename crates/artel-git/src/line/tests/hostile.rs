@@ -93,7 +93,7 @@ fn a_file_that_git_converts_is_refused_with_what_to_do() {
         let mut work = Work::new(&scene);
         work.step(change);
         let refused = work.plan();
-        let Err(refused @ MergeRefused::Converted { .. }) = refused else {
+        let Err(refused @ MergeRefusedError::Converted { .. }) = refused else {
             panic!("{attribute}: {refused:?}");
         };
         assert!(
@@ -116,9 +116,12 @@ fn what_is_no_id_and_no_branch_is_refused() {
         "abc def",
         "--output=/tmp/x",
     ] {
-        let bad = |found: Result<(), LineError>| {
+        let bad = |found: Result<(), PlanBranchError>| {
             // `HEAD` is a valid branch name, but no such branch exists.
-            let is_refused = matches!(found, Err(LineError::BadName { .. } | LineError::Git(_)));
+            let is_refused = matches!(
+                found,
+                Err(PlanBranchError::BadName { .. } | PlanBranchError::Git(_))
+            );
             assert!(is_refused, "{name}: {found:?}");
         };
         bad(line.tree_of(name).map(drop));
@@ -156,16 +159,19 @@ fn a_clone_that_borrows_is_refused_with_advice_that_works() {
         let linked = scene.path(&format!("linked-{number}"));
         scene.git_in(&clone, &["worktree", "add", "-q", linked.to_str().unwrap()]);
         let make = |folder: &Path| {
-            Line::make(
+            PlanBranch::make(
                 &scene.program,
                 &scene.path("borrowing"),
                 folder,
-                TreeBounds::default(),
+                RunTreeLimits::default(),
             )
         };
         for folder in [linked.clone(), clone.join("sub"), clone.clone()] {
             let refused = make(&folder).err().unwrap();
-            assert!(matches!(refused, LineError::Borrows { .. }), "{refused}");
+            assert!(
+                matches!(refused, PlanBranchError::Borrows { .. }),
+                "{refused}"
+            );
             let message = refused.to_string();
             let [repack, list] = advised(&message)[..] else {
                 panic!("{message}");
@@ -197,11 +203,11 @@ fn a_folder_of_objects_that_is_a_link_is_refused_with_advice_that_works() {
     fs::rename(&pack, scene.path("pack")).unwrap();
     std::os::unix::fs::symlink(scene.path("pack"), &pack).unwrap();
     let make = || {
-        Line::make(
+        PlanBranch::make(
             &scene.program,
             &scene.path("borrowing"),
             &scene.origin(),
-            TreeBounds::default(),
+            RunTreeLimits::default(),
         )
     };
     let message = make().err().unwrap().to_string();

@@ -4,17 +4,17 @@ use artel_sandbox::trusted::{self, TrustedProgramCall};
 
 use super::merging::{change, files_of, scene};
 use super::*;
-use crate::tree::placing::{Pace, Then};
+use crate::tree::placing::{PlacementFaultInjector, Then};
 
-fn pace(points: usize, then: Then) -> Pace {
-    Pace {
+fn pace(points: usize, then: Then) -> PlacementFaultInjector {
+    PlacementFaultInjector {
         left: Some((points, then)),
     }
 }
 
 /// Returns a scene with unrelated work of the person's, and a merge with every kind of
 /// change.
-fn ready(scene: &Scene) -> (Work<'_>, Merge) {
+fn ready(scene: &Scene) -> (Work<'_>, PreparedMerge) {
     let mut work = Work::new(scene);
     work.step(change);
     scene.write("mine.txt", "dirty\n");
@@ -81,7 +81,7 @@ fn killed_anywhere_it_is_completed_by_the_next_call() {
         // The person can keep working in the meantime.
         if was_stopped {
             scene.git(&["status"]);
-            let line = Line::open(&scene.program, &scene.path("line")).unwrap();
+            let line = PlanBranch::open(&scene.program, &scene.path("line")).unwrap();
             line.carry_out(&merge).unwrap();
         }
         assert_eq!(files(&scene.origin()), expected, "after {points}");
@@ -113,7 +113,7 @@ const MERGE: &str = "ARTEL_TEST_MERGE";
 fn a_process_that_is_really_killed_leaves_nothing_undone() {
     let place = std::env::var_os(PLACE).map(PathBuf::from);
     if let (Some(place), Ok(merge)) = (place, std::env::var(MERGE)) {
-        let line = Line::open(&programs()[0], &place).unwrap();
+        let line = PlanBranch::open(&programs()[0], &place).unwrap();
         return line
             .carry_out(&serde_json::from_str(&merge).unwrap())
             .unwrap();
@@ -202,7 +202,7 @@ fn killed_and_then_refused_it_is_taken_back_and_the_persons_work_stays() {
         scene.git(&["commit", "-q", "-m", "meanwhile", "--only", "other.txt"]);
         let refused = work.line.carry_out(&merge);
         assert!(
-            matches!(refused, Err(LineError::Moved { .. })),
+            matches!(refused, Err(PlanBranchError::Moved { .. })),
             "{refused:?}"
         );
         let (mut files, _, status) = scene.everything();
@@ -238,7 +238,7 @@ fn killed_and_then_touched_it_is_completed_or_taken_back() {
             }
             Err(error) => {
                 refused += 1;
-                assert!(matches!(error, LineError::Dirty { .. }), "{error:?}");
+                assert!(matches!(error, PlanBranchError::Dirty { .. }), "{error:?}");
                 let mut files = before.0.clone();
                 files.insert("changed.txt".into(), "644 touched\n".to_owned());
                 assert_eq!(scene.everything().0, files, "after {points}");
@@ -270,7 +270,7 @@ fn a_lock_of_our_own_is_known() {
         }
         // The lock blocks neither a new plan nor another try at the merge.
         let planned = work.plan();
-        assert!(!matches!(planned, Err(MergeRefused::Busy { .. })));
+        assert!(!matches!(planned, Err(MergeRefusedError::Busy { .. })));
         assert!(!lock.exists());
         work.line.carry_out(&merge).unwrap();
         assert_eq!(scene.id("main"), merge.new);
@@ -287,7 +287,7 @@ fn a_lock_of_the_branch_that_a_killed_git_left_is_cleared() {
     fs::write(&lock, format!("{}\n", merge.old)).unwrap();
     let refused = work.line.carry_out(&merge);
     assert!(
-        matches!(refused, Err(LineError::Busy { .. })),
+        matches!(refused, Err(PlanBranchError::Busy { .. })),
         "{refused:?}"
     );
     assert_eq!(scene.everything(), before);

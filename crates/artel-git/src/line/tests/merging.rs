@@ -88,7 +88,10 @@ fn a_merge_moves_files_index_and_branch_and_keeps_what_is_the_persons() {
     let after = scene.everything();
     work.line.carry_out(&merge).unwrap();
     assert_eq!(scene.everything(), after);
-    assert!(matches!(work.plan(), Err(MergeRefused::Already { .. })));
+    assert!(matches!(
+        work.plan(),
+        Err(MergeRefusedError::Already { .. })
+    ));
 }
 
 #[test]
@@ -105,7 +108,10 @@ fn a_plan_changes_nothing_and_can_be_written_down() {
     odd.files
         .push(std::ffi::OsString::from_vec(vec![b'x', 0xff]).into());
     let written = serde_json::to_string(&odd).unwrap();
-    assert_eq!(serde_json::from_str::<Merge>(&written).unwrap(), odd);
+    assert_eq!(
+        serde_json::from_str::<PreparedMerge>(&written).unwrap(),
+        odd
+    );
 }
 
 #[test]
@@ -151,10 +157,10 @@ fn what_is_the_persons_in_the_same_files_is_refused_and_kept() {
         let clean = work.plan().unwrap();
         touch(&scene);
         let before = scene.everything();
-        let Err(refused @ MergeRefused::Dirty { .. }) = work.plan() else {
+        let Err(refused @ MergeRefusedError::Dirty { .. }) = work.plan() else {
             panic!("{number}: not refused");
         };
-        let MergeRefused::Dirty { files } = &refused else {
+        let MergeRefusedError::Dirty { files } = &refused else {
             unreachable!();
         };
         assert!(names(files).contains(expected), "{number}: {files:?}");
@@ -163,7 +169,7 @@ fn what_is_the_persons_in_the_same_files_is_refused_and_kept() {
         // It is also refused if the person changes the file after the merge was planned.
         let refused = work.line.carry_out(&clean);
         assert!(
-            matches!(refused, Err(LineError::Dirty { .. })),
+            matches!(refused, Err(PlanBranchError::Dirty { .. })),
             "{number}: {refused:?}"
         );
         assert_eq!(scene.everything(), before, "{number}");
@@ -176,7 +182,7 @@ fn overlapping_edits_are_merged_once_they_are_committed() {
     let mut work = Work::new(&scene);
     work.step(change);
     scene.write("changed.txt", "1\n2\n3\n4\n5\n6\n7\n8\nnine\n");
-    assert!(matches!(work.plan(), Err(MergeRefused::Dirty { .. })));
+    assert!(matches!(work.plan(), Err(MergeRefusedError::Dirty { .. })));
     scene.commit("mine");
     work.merge();
     assert_eq!(
@@ -196,7 +202,7 @@ fn a_branch_that_moved_in_conflict_is_refused_with_both_sides() {
     scene.write("mine.txt", "dirty\n");
     let before = scene.everything();
     let refused = work.plan();
-    let Err(MergeRefused::Conflict { conflicts, .. }) = refused else {
+    let Err(MergeRefusedError::Conflict { conflicts, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(conflicts.len(), 1);
@@ -235,19 +241,19 @@ fn another_worktree_is_not_disturbed() {
     let linked = scene.path("linked");
     scene.git(&["worktree", "add", "-q", linked.to_str().unwrap(), "main"]);
     let refused = work.plan();
-    let Err(MergeRefused::Elsewhere { at, .. }) = refused else {
+    let Err(MergeRefusedError::Elsewhere { at, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(at, linked.canonicalize().unwrap());
     // A line for that worktree can merge there.
-    let line = Line::make(
+    let line = PlanBranch::make(
         &scene.program,
         &scene.path("linked-line"),
         &linked,
-        TreeBounds::default(),
+        RunTreeLimits::default(),
     )
     .unwrap();
-    let merge = line.plan_merge(&MergeOrder {
+    let merge = line.plan_merge(&MergeSpec {
         head: &work.head,
         into: "main",
         message: "merge",
@@ -257,7 +263,7 @@ fn another_worktree_is_not_disturbed() {
     // The commits of another line are unknown here until they are brought over.
     assert!(merge.is_err());
     work.line.publish("fix/it-1").unwrap();
-    let merge = line.plan_merge(&MergeOrder {
+    let merge = line.plan_merge(&MergeSpec {
         head: &work.head,
         into: "main",
         message: "merge",
@@ -286,26 +292,26 @@ fn something_under_way_is_refused_with_what_to_do() {
     ] {
         let path = git.join(name);
         fs::write(&path, format!("{}\n", scene.id("HEAD"))).unwrap();
-        let Err(MergeRefused::Busy { why }) = work.plan() else {
+        let Err(MergeRefusedError::Busy { why }) = work.plan() else {
             panic!("{name}: not refused");
         };
         assert!(why.contains(hint), "{why}");
         let refused = work.line.carry_out(&planned);
         assert!(
-            matches!(refused, Err(LineError::Busy { .. })),
+            matches!(refused, Err(PlanBranchError::Busy { .. })),
             "{refused:?}"
         );
         assert!(path.exists());
         fs::remove_file(path).unwrap();
     }
-    let missing = work.line.plan_merge(&MergeOrder {
+    let missing = work.line.plan_merge(&MergeSpec {
         head: &work.head,
         into: "nowhere",
         message: "merge",
         when: WHEN,
         author: &ada(),
     });
-    assert!(matches!(missing, Err(MergeRefused::NoBranch { .. })));
+    assert!(matches!(missing, Err(MergeRefusedError::NoBranch { .. })));
     assert_eq!(scene.status(), "");
 }
 
@@ -318,7 +324,7 @@ fn a_rebased_branch_is_not_moved() {
     let rebase = scene.origin().join(".git/rebase-merge");
     fs::create_dir(&rebase).unwrap();
     fs::write(rebase.join("head-name"), "refs/heads/main\n").unwrap();
-    assert!(matches!(work.plan(), Err(MergeRefused::Busy { .. })));
+    assert!(matches!(work.plan(), Err(MergeRefusedError::Busy { .. })));
 }
 
 #[test]
@@ -331,7 +337,7 @@ fn a_merge_that_was_planned_before_a_switch_is_refused() {
     let before = scene.everything();
     let refused = work.line.carry_out(&merge);
     assert!(
-        matches!(refused, Err(LineError::Switched { .. })),
+        matches!(refused, Err(PlanBranchError::Switched { .. })),
         "{refused:?}"
     );
     assert_eq!(scene.everything(), before);
@@ -340,7 +346,7 @@ fn a_merge_that_was_planned_before_a_switch_is_refused() {
     let before = scene.everything();
     let refused = work.line.carry_out(&merge);
     assert!(
-        matches!(refused, Err(LineError::Moved { .. })),
+        matches!(refused, Err(PlanBranchError::Moved { .. })),
         "{refused:?}"
     );
     assert_eq!(scene.everything(), before);
@@ -374,7 +380,7 @@ fn ten_lines_on_one_file_lose_nothing() {
         }
         work.step(|at| put(at, "shared.txt", &lines.concat()));
     }
-    let planned: Vec<Merge> = works.iter().map(|work| work.plan().unwrap()).collect();
+    let planned: Vec<PreparedMerge> = works.iter().map(|work| work.plan().unwrap()).collect();
     for (number, (work, planned)) in works.iter().zip(&planned).enumerate() {
         let first = work.line.carry_out(planned);
         // All were planned onto the same commit: one moves the branch, the others have to plan
@@ -386,7 +392,7 @@ fn ten_lines_on_one_file_lose_nothing() {
         assert_eq!(scene.status(), "");
         match work.plan() {
             Ok(merge) => work.line.carry_out(&merge).unwrap(),
-            Err(MergeRefused::Conflict { .. }) if number == 9 => {}
+            Err(MergeRefusedError::Conflict { .. }) if number == 9 => {}
             Err(other) => panic!("{number}: {other:?}"),
         }
     }

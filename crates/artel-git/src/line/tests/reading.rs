@@ -66,13 +66,13 @@ fn counts_equal_those_of_git_diff() {
     assert_eq!(
         kinds,
         [
-            ("binary", StatKind::Made, None, None),
-            ("changed.txt", StatKind::Changed, Some(2), Some(1)),
-            ("data.lock", StatKind::Changed, None, None),
-            ("gone.txt", StatKind::Deleted, Some(0), Some(2)),
-            ("moved.txt", StatKind::Renamed, Some(0), Some(0)),
-            ("päth with\ttab", StatKind::Made, Some(2), Some(0)),
-            ("run.sh", StatKind::Mode, Some(0), Some(0)),
+            ("binary", FileDiffKind::Made, None, None),
+            ("changed.txt", FileDiffKind::Changed, Some(2), Some(1)),
+            ("data.lock", FileDiffKind::Changed, None, None),
+            ("gone.txt", FileDiffKind::Deleted, Some(0), Some(2)),
+            ("moved.txt", FileDiffKind::Renamed, Some(0), Some(0)),
+            ("päth with\ttab", FileDiffKind::Made, Some(2), Some(0)),
+            ("run.sh", FileDiffKind::Mode, Some(0), Some(0)),
         ]
     );
 }
@@ -127,11 +127,11 @@ fn a_folder_in_no_repository_has_a_line_of_its_own() {
     let plan = work.plan();
     assert!(matches!(
         plan,
-        Err(MergeRefused::Line(LineError::Private { .. }))
+        Err(MergeRefusedError::Line(PlanBranchError::Private { .. }))
     ));
     assert!(matches!(
         work.line.publish("fix/it-1"),
-        Err(LineError::Private { .. })
+        Err(PlanBranchError::Private { .. })
     ));
     let file = scene.path("patch");
     fs::write(&file, work.line.patch(&base.commit, &work.head).unwrap()).unwrap();
@@ -174,18 +174,18 @@ fn the_base_is_what_the_person_stands_on() {
 fn without_a_commit_there_is_no_line() {
     let scene = Scene::new();
     scene.git(&["init", "-q", "-b", "main"]);
-    let refused = Line::make(
+    let refused = PlanBranch::make(
         &scene.program,
         &scene.path("line"),
         &scene.origin(),
-        TreeBounds::default(),
+        RunTreeLimits::default(),
     );
-    let Err(error @ LineError::NoCommit { .. }) = refused else {
+    let Err(error @ PlanBranchError::NoCommit { .. }) = refused else {
         panic!("{refused:?}");
     };
     assert!(error.to_string().contains("git commit --allow-empty"));
-    let none = Line::open(&scene.program, &scene.path("line"));
-    assert!(matches!(none, Err(LineError::NotMade { .. })));
+    let none = PlanBranch::open(&scene.program, &scene.path("line"));
+    assert!(matches!(none, Err(PlanBranchError::NotMade { .. })));
     scene.commit("first");
     assert!(scene.line().base().is_ok());
 }

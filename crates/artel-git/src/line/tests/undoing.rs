@@ -18,10 +18,10 @@ fn undo_and_redo_keep_what_people_changed_since() {
     assert_eq!(scene.status(), "");
     assert!(matches!(
         work.undo(&merge.new),
-        Err(MergeRefused::Already { .. })
+        Err(MergeRefusedError::Already { .. })
     ));
     let redo = |commit: &str| {
-        let order = UndoOrder {
+        let order = UndoSpec {
             commit,
             into: "main",
             message: "Redo it",
@@ -62,17 +62,17 @@ fn an_undo_in_conflict_or_over_dirty_files_is_refused() {
     let mut work = Work::new(&scene);
     work.step(change);
     let not_yet = work.undo(&work.head);
-    assert!(matches!(not_yet, Err(MergeRefused::NotThere { .. })));
+    assert!(matches!(not_yet, Err(MergeRefusedError::NotThere { .. })));
     let merge = work.merge();
     scene.write("changed.txt", "mine\n");
     assert!(matches!(
         work.undo(&merge.new),
-        Err(MergeRefused::Dirty { .. })
+        Err(MergeRefusedError::Dirty { .. })
     ));
     scene.commit("on top");
     let before = scene.everything();
     let refused = work.undo(&merge.new);
-    let Err(MergeRefused::Conflict { conflicts, .. }) = refused else {
+    let Err(MergeRefusedError::Conflict { conflicts, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(conflicts[0].path, Path::new("changed.txt"));

@@ -8,11 +8,11 @@ use std::path::Path;
 use ring::digest;
 use rustix::fs::{FileType, Stat};
 
-use super::super::TreeError;
-use super::super::beneath::{Content, is_executable};
-use super::super::plan::Step;
-use super::super::store::Side;
-use super::{Placing, is_folder};
+use super::super::RunTreeError;
+use super::super::beneath::{PathContent, is_executable};
+use super::super::plan::PlacementStep;
+use super::super::store::GitTreeFile;
+use super::{FilePlacement, is_folder};
 
 /// Largest file, in bytes, that is compared with git's content directly. A larger one is
 /// compared by hash.
@@ -22,7 +22,7 @@ const COMPARED_AS_A_WHOLE: u64 = 1 << 20;
 const PIECE: usize = 64 << 10;
 
 /// The state of the person's file with respect to a step.
-pub(crate) enum State {
+pub(crate) enum PlacementFileState {
     /// As the run began with it. The stamp shows whether it stays so.
     Before(Option<Box<Stat>>),
     /// As the run left it.
@@ -32,14 +32,17 @@ pub(crate) enum State {
 }
 
 /// A step, and the content that may be at its path.
-struct Candidate {
+struct PlacementCandidate {
     number: usize,
-    side: Side,
+    side: GitTreeFile,
 }
 
-impl Placing {
+impl FilePlacement {
     /// Determines the state of the person's file for each step.
-    pub(crate) fn states(&self, steps: &[Step]) -> Result<Vec<State>, TreeError> {
+    pub(crate) fn states(
+        &self,
+        steps: &[PlacementStep],
+    ) -> Result<Vec<PlacementFileState>, RunTreeError> {
         let gone = steps.iter().filter(|step| step.new.is_none());
         let gone: BTreeSet<&Path> = gone.map(|step| step.path.as_path()).collect();
         let mut states = Vec::with_capacity(steps.len());
@@ -53,26 +56,26 @@ impl Placing {
         }
         // Existing files have to be compared, first with the old content, then with the new.
         for side in [
-            |step: &Step| step.old.clone(),
-            |step: &Step| step.new.clone(),
+            |step: &PlacementStep| step.old.clone(),
+            |step: &PlacementStep| step.new.clone(),
         ] {
             let candidates = asked
                 .iter()
-                .filter(|number| matches!(states[**number], State::Touched))
+                .filter(|number| matches!(states[**number], PlacementFileState::Touched))
                 .filter_map(|number| {
                     let side = side(&steps[*number])?;
-                    Some(Candidate {
+                    Some(PlacementCandidate {
                         number: *number,
                         side,
                     })
                 });
-            let candidates: Vec<Candidate> = candidates.collect();
+            let candidates: Vec<PlacementCandidate> = candidates.collect();
             for (number, stat) in self.equal(steps, &candidates)? {
                 let step = &steps[number];
                 states[number] = if step.old == side(step) {
-                    State::Before(Some(Box::new(stat)))
+                    PlacementFileState::Before(Some(Box::new(stat)))
                 } else {
-                    State::After
+                    PlacementFileState::After
                 };
             }
         }
@@ -83,14 +86,14 @@ impl Placing {
     /// and a large file is not held in memory.
     fn equal(
         &self,
-        steps: &[Step],
-        candidates: &[Candidate],
-    ) -> Result<Vec<(usize, Stat)>, TreeError> {
+        steps: &[PlacementStep],
+        candidates: &[PlacementCandidate],
+    ) -> Result<Vec<(usize, Stat)>, RunTreeError> {
         let ids: Vec<&str> = candidates.iter().map(|one| one.side.id.as_str()).collect();
         let sizes = self.store.sizes(&ids)?;
         let mut equal = Vec::new();
         let mut small = Vec::new();
-        for (Candidate { number, side }, size) in candidates.iter().zip(sizes) {
+        for (PlacementCandidate { number, side }, size) in candidates.iter().zip(sizes) {
             let path = &steps[*number].path;
             let Some(stat) = self.origin.look(path)? else {
                 continue;
@@ -112,14 +115,14 @@ impl Placing {
             if holds(&there, side, bytes) {
                 equal.push((number, stat));
             }
-            Ok::<(), TreeError>(())
+            Ok::<(), RunTreeError>(())
         })?;
         Ok(equal)
     }
 
     /// Returns whether a file has the hash by which git knows the content. The file is read in
     /// pieces.
-    fn has_hash(&self, path: &Path, side: &Side, size: u64) -> Result<bool, TreeError> {
+    fn has_hash(&self, path: &Path, side: &GitTreeFile, size: u64) -> Result<bool, RunTreeError> {
         // A repository uses one of two hashes, which differ in length.
         let algorithm = match side.id.len() {
             40 => &digest::SHA1_FOR_LEGACY_USE_ONLY,
@@ -132,7 +135,7 @@ impl Placing {
         let mut piece = vec![0; PIECE];
         loop {
             let read = file.read(&mut piece);
-            match read.map_err(TreeError::system("read", path))? {
+            match read.map_err(RunTreeError::system("read", path))? {
                 0 => break,
                 length => hash.update(&piece[..length]),
             }
@@ -144,29 +147,33 @@ impl Placing {
 
     /// Returns what can be said without comparing bytes, and whether the bytes have to be
     /// compared.
-    fn glance(&self, step: &Step, gone: &BTreeSet<&Path>) -> Result<(State, bool), TreeError> {
+    fn glance(
+        &self,
+        step: &PlacementStep,
+        gone: &BTreeSet<&Path>,
+    ) -> Result<(PlacementFileState, bool), RunTreeError> {
         let stat = match self.origin.look(&step.path) {
             Ok(stat) => stat,
-            Err(TreeError::LedAway { .. }) if self.is_behind_gone(&step.path, gone) => None,
-            Err(TreeError::LedAway { .. }) => return Ok((State::Touched, false)),
+            Err(RunTreeError::LedAway { .. }) if self.is_behind_gone(&step.path, gone) => None,
+            Err(RunTreeError::LedAway { .. }) => return Ok((PlacementFileState::Touched, false)),
             Err(error) => return Err(error),
         };
         Ok(match (stat, &step.old, &step.new) {
-            (None, None, _) => (State::Before(None), false),
-            (None, Some(_), None) => (State::After, false),
-            (None, Some(_), Some(_)) => (State::Touched, false),
+            (None, None, _) => (PlacementFileState::Before(None), false),
+            (None, Some(_), None) => (PlacementFileState::After, false),
+            (None, Some(_), Some(_)) => (PlacementFileState::Touched, false),
             (Some(stat), None, Some(_)) if is_folder(stat) => {
                 let is_free = self.will_be_empty(&step.path, gone);
                 let state = if is_free {
-                    State::Before(None)
+                    PlacementFileState::Before(None)
                 } else {
-                    State::Touched
+                    PlacementFileState::Touched
                 };
                 (state, false)
             }
             // The folder is there because the plan puts it where the run removed a file.
-            (Some(stat), Some(_), None) if is_folder(stat) => (State::After, false),
-            (Some(_), _, _) => (State::Touched, true),
+            (Some(stat), Some(_), None) if is_folder(stat) => (PlacementFileState::After, false),
+            (Some(_), _, _) => (PlacementFileState::Touched, true),
         })
     }
 
@@ -194,7 +201,7 @@ impl Placing {
 }
 
 /// Returns whether the content can be at the path, judging by the file's status alone.
-fn may_hold(stat: &Stat, side: &Side, size: u64) -> bool {
+fn may_hold(stat: &Stat, side: &GitTreeFile, size: u64) -> bool {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
             !side.is_link()
@@ -206,12 +213,12 @@ fn may_hold(stat: &Stat, side: &Side, size: u64) -> bool {
     }
 }
 
-fn holds(content: &Content, side: &Side, bytes: &[u8]) -> bool {
+fn holds(content: &PathContent, side: &GitTreeFile, bytes: &[u8]) -> bool {
     match content {
-        Content::File { bytes: here, mode } => {
+        PathContent::File { bytes: here, mode } => {
             !side.is_link() && is_executable(*mode) == side.is_executable() && here == bytes
         }
-        Content::Link(target) => side.is_link() && target.as_bytes() == bytes,
-        Content::Nothing | Content::Other => false,
+        PathContent::Link(target) => side.is_link() && target.as_bytes() == bytes,
+        PathContent::Nothing | PathContent::Other => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use super::super::placing::{Pace, Then};
+use super::super::placing::{PlacementFaultInjector, Then};
 use super::*;
 
 const BEGAN: &[(&str, &str)] = &[
@@ -86,9 +86,9 @@ fn only_what_was_asked_for_is_put_in_place() {
     let (scene, tree) = busy();
     let before = origin_files(&scene);
     let unknown = tree.put_in_place(Some(&["untouched.txt".into()]), &nobody);
-    assert!(matches!(unknown, Err(ApplyError::Unchanged { .. })));
+    assert!(matches!(unknown, Err(RunTreeApplyError::Unchanged { .. })));
     let refused = tree.put_in_place(None, &|path| path.starts_with("new"));
-    let Err(ApplyError::Protected { paths }) = refused else {
+    let Err(RunTreeApplyError::Protected { paths }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(
@@ -135,7 +135,7 @@ fn large_files_are_compared_by_their_hash() {
         // The same size as what the run began with, but other bytes.
         scene.write("theirs.bin", &large("own"));
         let said = tree.put_in_place(None, &nobody);
-        let Err(ApplyError::Touched { paths }) = said else {
+        let Err(RunTreeApplyError::Touched { paths }) = said else {
             panic!("{format}: {said:?}");
         };
         assert_eq!(paths, [PathBuf::from("theirs.bin")], "{format}");
@@ -207,7 +207,7 @@ fn what_the_person_touched_is_refused_by_name_and_nothing_is_written() {
         let before = origin_files(&scene);
         let there = state(&away);
         let said = tree.put_in_place(None, &nobody);
-        let Err(ApplyError::Touched { paths }) = said else {
+        let Err(RunTreeApplyError::Touched { paths }) = said else {
             panic!("case {number}: {said:?}");
         };
         assert!(
@@ -251,7 +251,7 @@ const POINTS: usize = 12;
 fn killed_at_any_point_the_next_call_completes() {
     for point in 0..POINTS {
         let (scene, tree) = busy();
-        let mut pace = Pace {
+        let mut pace = PlacementFaultInjector {
             left: Some((point, Then::Stop)),
         };
         let killed = tree.put_at_pace(None, &nobody, &mut pace);
@@ -273,7 +273,7 @@ fn killed_at_any_point_the_next_call_completes() {
         assert!(!scene.at().join("plan").exists());
     }
     let (_scene, tree) = busy();
-    let mut pace = Pace {
+    let mut pace = PlacementFaultInjector {
         left: Some((POINTS, Then::Stop)),
     };
     assert!(tree.put_at_pace(None, &nobody, &mut pace).is_ok());
@@ -284,12 +284,12 @@ fn failed_at_any_point_everything_is_taken_back() {
     for point in 0..POINTS {
         let (scene, tree) = busy();
         let before = state(&scene.origin());
-        let mut pace = Pace {
+        let mut pace = PlacementFaultInjector {
             left: Some((point, Then::Fail)),
         };
         let failed = tree.put_at_pace(None, &nobody, &mut pace);
         assert!(
-            matches!(failed, Err(ApplyError::TakenBack { .. })),
+            matches!(failed, Err(RunTreeApplyError::TakenBack { .. })),
             "point {point}: {failed:?}"
         );
         assert_eq!(state(&scene.origin()), before, "point {point}");
@@ -304,14 +304,14 @@ fn what_the_person_touches_after_a_kill_is_theirs_and_the_rest_is_taken_back() {
     for point in 1..POINTS {
         let (scene, tree) = busy();
         let before = origin_files(&scene);
-        let mut pace = Pace {
+        let mut pace = PlacementFaultInjector {
             left: Some((point, Then::Stop)),
         };
         tree.put_at_pace(None, &nobody, &mut pace).unwrap_err();
         scene.write("program.sh", "mine\n");
         let said = tree.put_in_place(None, &nobody);
         assert!(
-            matches!(said, Err(ApplyError::Touched { .. })),
+            matches!(said, Err(RunTreeApplyError::Touched { .. })),
             "point {point}: {said:?}"
         );
         let mut expected = before;

@@ -2,13 +2,13 @@
 
 use super::*;
 
-const SMALL: TreeBounds = TreeBounds {
+const SMALL: RunTreeLimits = RunTreeLimits {
     files: 40,
     file_bytes: 1 << 20,
 };
 
 fn make(scene: &Scene) -> RunTree {
-    RunTree::make(&Making {
+    RunTree::make(&RunTreeSpec {
         git: &program(),
         from: &scene.origin(),
         at: &scene.at(),
@@ -42,7 +42,7 @@ fn bare(at: &Path) {
 }
 
 fn aside(tree: &RunTree) -> Vec<(String, SetAsideReason)> {
-    let text = |one: SetAside| (one.path.to_str().unwrap().to_owned(), one.why);
+    let text = |one: SetAsidePath| (one.path.to_str().unwrap().to_owned(), one.why);
     let mut aside: Vec<_> = tree.set_aside().unwrap().into_iter().map(text).collect();
     aside.sort();
     aside
@@ -102,8 +102,8 @@ fn what_is_too_much_is_named_and_the_rest_is_kept() {
     assert_eq!(found, expected.map(|(path, why)| (path.to_owned(), why)));
     let change = |path: &str, kind| (path.to_owned(), kind);
     let expected = [
-        change("a.txt", ChangeKind::Changed),
-        change("good.txt", ChangeKind::Made),
+        change("a.txt", RunTreeChangeKind::Changed),
+        change("good.txt", RunTreeChangeKind::Made),
     ];
     assert_eq!(changed(&tree), expected);
     // Another process finds the same.
@@ -144,8 +144,8 @@ fn what_the_run_began_with_below_it_counts_as_unchanged_and_comes_back() {
     assert_eq!(aside(&tree).len(), 3, "{:?}", aside(&tree));
     // New files directly in a folder are left out; those that were there from the start are
     // not.
-    let crowd = [("crowd/one".to_owned(), ChangeKind::Changed)];
-    let new = [("new.txt".to_owned(), ChangeKind::Made)];
+    let crowd = [("crowd/one".to_owned(), RunTreeChangeKind::Changed)];
+    let new = [("new.txt".to_owned(), RunTreeChangeKind::Made)];
     assert_eq!(changed(&tree), [crowd, new].concat());
     let tree = RunTree::open(&program(), &scene.at()).unwrap();
     assert_eq!(changed(&tree).len(), 2);
@@ -203,7 +203,7 @@ fn two_runs_do_not_make_a_repository_between_them() {
     let scene = Scene::new();
     scene.write("a.txt", "a\n");
     let run = |name: &str, files: &[&str]| {
-        let tree = RunTree::make(&Making {
+        let tree = RunTree::make(&RunTreeSpec {
             git: &program(),
             from: &scene.origin(),
             at: &scene.folder.path().join("runs").join(name),

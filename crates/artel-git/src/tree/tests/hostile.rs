@@ -176,7 +176,7 @@ fn a_repository_that_borrows_gets_a_plain_copy_and_nothing_foreign_is_shown() {
         fs::write(tree.files().join("a.txt"), "b\n").unwrap();
         assert_eq!(
             changed(&tree),
-            [("a.txt".to_owned(), ChangeKind::Changed)],
+            [("a.txt".to_owned(), RunTreeChangeKind::Changed)],
             "{way}"
         );
         tree.put_in_place(None, &|_| false).unwrap();
@@ -225,13 +225,13 @@ fn a_submodules_folder_leads_only_to_its_own_repository() {
         scene.git(&["submodule", "add", "-q", from.to_str().unwrap(), name]);
     }
     let part = |name: &str| {
-        RunTree::make(&Making {
+        RunTree::make(&RunTreeSpec {
             git: &program(),
             from: &scene.origin().join(name),
             at: &scene.folder.path().join("runs").join(name),
             named: &[],
             share: &[],
-            bounds: TreeBounds::default(),
+            bounds: RunTreeLimits::default(),
         })
     };
     assert!(
@@ -311,8 +311,8 @@ fn repositories_and_pipes_that_a_run_makes_are_set_aside_and_go_with_a_restore()
     aside.sort();
     let expected = [".git", ".gitmodules", "pipe", "sub/.GIT", "sub/.gitignore"];
     assert_eq!(aside, expected.map(PathBuf::from));
-    let made = |path: &str| (path.to_owned(), ChangeKind::Made);
-    let gone = (".gitmodules".to_owned(), ChangeKind::Deleted);
+    let made = |path: &str| (path.to_owned(), RunTreeChangeKind::Made);
+    let gone = (".gitmodules".to_owned(), RunTreeChangeKind::Deleted);
     assert_eq!(changed(&tree), [gone, made("git~1"), made("sub/file")]);
     tree.restore(tree.start()).unwrap();
     assert_eq!(files_of(&tree), before);

@@ -115,7 +115,7 @@ fn a_part_of_a_repository_is_a_part_of_the_run_and_git_misses_nothing() {
     fs::write(tree.files().join("target/out"), "built\n").unwrap();
     assert_eq!(
         changed(&tree),
-        [("inside.txt".to_owned(), ChangeKind::Changed)]
+        [("inside.txt".to_owned(), RunTreeChangeKind::Changed)]
     );
     assert_eq!(shared_folders(&part, &[]), [PathBuf::from("target")]);
     tree.put_in_place(None, &|_| false).unwrap();
@@ -138,7 +138,10 @@ fn folders_without_a_commit_are_copied_and_say_so() {
         fs::create_dir(&modules).unwrap();
         fs::write(modules.join("y.js"), "y\n").unwrap();
         fs::write(tree.files().join("b.txt"), "b\n").unwrap();
-        assert_eq!(changed(&tree), [("b.txt".to_owned(), ChangeKind::Made)]);
+        assert_eq!(
+            changed(&tree),
+            [("b.txt".to_owned(), RunTreeChangeKind::Made)]
+        );
         let restored = tree.restore(tree.start()).unwrap();
         assert_eq!(restored.left, [PathBuf::from("node_modules")]);
         assert_eq!(names(&tree), [".gitignore", "a.txt", "node_modules/y.js"]);
@@ -223,36 +226,36 @@ fn what_is_named_must_lie_below_and_be_no_metadata() {
         "/etc/passwd",
         "",
     ] {
-        let made = RunTree::make(&Making {
+        let made = RunTree::make(&RunTreeSpec {
             git: &program(),
             from: &scene.origin(),
             at: &scene.at(),
             named: &[bad.into()],
             share: &[],
-            bounds: TreeBounds::default(),
+            bounds: RunTreeLimits::default(),
         });
         let is_refused = matches!(
             made,
-            Err(TreeError::NotBelow { .. } | TreeError::LedAway { .. })
+            Err(RunTreeError::NotBelow { .. } | RunTreeError::LedAway { .. })
         );
         assert!(is_refused, "{bad}: {made:?}");
     }
     // A failed attempt does not count as a tree, and does not block the next one.
     assert!(matches!(
         RunTree::open(&program(), &scene.at()),
-        Err(TreeError::NotMade { .. })
+        Err(RunTreeError::NotMade { .. })
     ));
     let tree = scene.make_with(&scene.origin(), &["out".into()]);
     assert_eq!(names(&tree), [".gitignore", "out/a/b.txt", "up"]);
-    let again = RunTree::make(&Making {
+    let again = RunTree::make(&RunTreeSpec {
         git: &program(),
         from: &scene.origin(),
         at: &scene.at(),
         named: &[],
         share: &[],
-        bounds: TreeBounds::default(),
+        bounds: RunTreeLimits::default(),
     });
-    assert!(matches!(again, Err(TreeError::Exists { .. })));
+    assert!(matches!(again, Err(RunTreeError::Exists { .. })));
 }
 
 #[test]
@@ -264,7 +267,7 @@ fn too_much_is_refused_with_the_largest_folders() {
         }
     }
     let origin = scene.origin();
-    let beneath = beneath::Beneath::open(&origin).unwrap();
+    let beneath = beneath::NoFollowFolder::open(&origin).unwrap();
     let paths: Vec<PathBuf> = ["big", "middle", "small"]
         .iter()
         .flat_map(|folder| {
@@ -375,13 +378,13 @@ fn runs_kept_inside_or_beside_the_folder_are_not_taken_along() {
         scene.origin().join(".artel/runs/two"),
     ];
     for at in places {
-        let making = Making {
+        let making = RunTreeSpec {
             git: &program(),
             from: &scene.origin(),
             at: &at,
             named: &[],
             share: &[],
-            bounds: TreeBounds::default(),
+            bounds: RunTreeLimits::default(),
         };
         assert_eq!(names(&RunTree::make(&making).unwrap()), ["a.txt"]);
     }

@@ -34,7 +34,7 @@ fn changes_say_what_was_done() {
             (path, c.kind, lines, c.bytes, c.is_link, c.is_ignored)
         })
         .collect();
-    use ChangeKind::{Changed, Deleted, Made, Mode};
+    use RunTreeChangeKind::{Changed, Deleted, Made, Mode};
     let expected = [
         ("a.txt", Changed, Some((2, 1)), 14, false, false),
         ("gone.txt", Deleted, Some((0, 1)), 0, false, false),
@@ -128,11 +128,11 @@ fn a_tree_opened_again_goes_on_where_it_was() {
     assert!(listed.contains("refs/artel/good tree"), "{listed}");
     assert!(matches!(
         tree.find("none"),
-        Err(TreeError::NoSnapshot { .. })
+        Err(RunTreeError::NoSnapshot { .. })
     ));
     for bad in ["", "../x", "a/b", "-x", "a.lock"] {
         assert!(
-            matches!(tree.snapshot(bad), Err(TreeError::BadLabel { .. })),
+            matches!(tree.snapshot(bad), Err(RunTreeError::BadLabel { .. })),
             "{bad}"
         );
     }
@@ -170,7 +170,10 @@ fn files_and_folders_that_nobody_may_read_are_kept_and_removed() {
     fs::write(folder.join("f"), "f").unwrap();
     fs::set_permissions(folder.join("f"), fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
-    assert_eq!(changed(&tree), [("closed/f".to_owned(), ChangeKind::Made)]);
+    assert_eq!(
+        changed(&tree),
+        [("closed/f".to_owned(), RunTreeChangeKind::Made)]
+    );
     tree.restore(tree.start()).unwrap();
     assert_eq!(files_of(&tree), before);
 }
@@ -281,5 +284,8 @@ fn what_a_process_that_is_gone_had_not_finished_writing_goes_when_its_tree_is_ta
     tree.clear_unfinished().unwrap();
     assert!(!unfinished.exists());
     assert!(tree.files().join(".artel-tmp-notes").exists());
-    assert_eq!(changed(&tree), [("new.txt".to_owned(), ChangeKind::Made)]);
+    assert_eq!(
+        changed(&tree),
+        [("new.txt".to_owned(), RunTreeChangeKind::Made)]
+    );
 }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_git::{ByHand, Git, HandWay, Identity, Line, Merge, MergeOrder, UndoOrder};
+use artel_git::{
+    GitIdentity, GitRunner, ManualMerge, ManualMergeKind, MergeSpec, PlanBranch, PreparedMerge,
+    UndoSpec,
+};
 use artel_rules::plan::state::{ChangesetOrder, ChangesetState, WorkAction};
 use artel_types::{ChangesetCreated, ChangesetMerged, Fact, Failure, FailureCode, TraceId};
 use serde::Serialize;
@@ -114,7 +117,7 @@ impl Workshop {
         let message = message(&format!("Merge {branch}: {}", title_of(&work)), &work);
         let author = line.identity(self.caller.places.home());
         let plan = || {
-            line.plan_merge(&MergeOrder {
+            line.plan_merge(&MergeSpec {
                 head: &head,
                 into: &into,
                 message: &message,
@@ -193,7 +196,7 @@ impl Workshop {
         let message = message(&body, &work);
         let author = line.identity(self.caller.places.home());
         let plan = || {
-            let order = UndoOrder {
+            let order = UndoSpec {
                 commit: &commit,
                 into: &into,
                 message: &message,
@@ -219,7 +222,7 @@ impl Workshop {
         work: &Work,
         created: &ChangesetCreated,
         into: Option<&str>,
-    ) -> Option<(String, ByHand)> {
+    ) -> Option<(String, ManualMerge)> {
         let is_open = work.course.changeset().map(|it| it.state) == Some(ChangesetState::Open);
         let into = into.or(created.into.as_deref()).filter(|_| is_open)?;
         let branch = created.branch.as_deref()?;
@@ -238,7 +241,7 @@ impl Workshop {
         work: &Work,
         created: &ChangesetCreated,
         into: Option<&str>,
-    ) -> Result<Option<Merge>, Failure> {
+    ) -> Result<Option<PreparedMerge>, Failure> {
         let Some((into, found)) = self.brought_by_hand(work, created, into) else {
             return Ok(None);
         };
@@ -251,7 +254,7 @@ impl Workshop {
         };
         let files = merged.files.iter().map(PathBuf::from).collect();
         desk.tell(work, &self.caller.actor(), merged)?;
-        Ok(Some(Merge {
+        Ok(Some(PreparedMerge {
             into,
             old: found.before,
             new: found.commit,
@@ -308,7 +311,7 @@ impl Workshop {
     }
 
     fn branch_of_person(&self, folder: &str, branch: &str) -> Option<String> {
-        let git = Git::new(self.caller.program("git")?, folder, Identity::artel());
+        let git = GitRunner::new(self.caller.program("git")?, folder, GitIdentity::artel());
         let name = format!("refs/heads/{branch}^{{commit}}");
         let said = git.run(&["rev-parse", "--verify", "--quiet", &name]).ok()?;
         let said = String::from_utf8_lossy(&said);
@@ -347,7 +350,7 @@ impl Desk<'_> {
         &self,
         work: &Work,
         act: ChangesetOrder,
-        merge: &Merge,
+        merge: &PreparedMerge,
         kept: Vec<String>,
     ) -> Result<Noted<ChangesetDone>, Failure> {
         let work = self.workshop.work(work.trace)?;
@@ -398,7 +401,7 @@ fn moved_by_hand(work: &Work) -> bool {
         Fact::ChangesetMerged(merged) => Some(merged.by_hand.as_deref()),
         _ => None,
     });
-    last == Some(Some(HandWay::Moved.as_str()))
+    last == Some(Some(ManualMergeKind::Moved.as_str()))
 }
 
 fn many_commits(work: &Work, created: &ChangesetCreated) -> Failure {
@@ -435,7 +438,7 @@ fn nothing_moved(work: &Work) -> Failure {
 }
 
 /// Returns the files of a changeset that people changed after its commit.
-fn changed_since(line: &Line, commit: &str, merge: &Merge) -> Vec<String> {
+fn changed_since(line: &PlanBranch, commit: &str, merge: &PreparedMerge) -> Vec<String> {
     let since = line.changed(commit, &merge.old).unwrap_or_default();
     let both = since.iter().filter(|path| merge.files.contains(path));
     both.map(|path| text(Path::new(path))).collect()
@@ -452,7 +455,7 @@ fn needs_waiver(work: &Work, why: &str) -> Failure {
 }
 
 /// Lists the changes in a changeset that the person did not see.
-fn unseen(line: Option<&Line>, seen: &str, head: &str) -> Failure {
+fn unseen(line: Option<&PlanBranch>, seen: &str, head: &str) -> Failure {
     let short = |commit: &str| commit.chars().take(10).collect::<String>();
     let mut why = format!(
         "you saw {}, and it ends in {} now",

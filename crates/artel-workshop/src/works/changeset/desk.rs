@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use artel_git::{GitError, Line, LineError, Merge, MergeRefused};
+use artel_git::{GitError, MergeRefusedError, PlanBranch, PlanBranchError, PreparedMerge};
 use artel_journal::{EventBatch, Journal};
 use artel_rules::plan::state::{ChangesetOrder, ChangesetState};
 use artel_types::{
@@ -41,9 +41,9 @@ pub(super) struct Wish<'a> {
 /// The outcome of an order.
 pub(super) enum Came {
     /// The order was carried out.
-    Done(Merge),
+    Done(PreparedMerge),
     /// The order was taken back, and everything is as before.
-    Refused(LineError),
+    Refused(PlanBranchError),
 }
 
 impl<'w> Desk<'w> {
@@ -107,9 +107,9 @@ impl<'w> Desk<'w> {
         &self,
         work: &Work,
         wish: &Wish<'_>,
-        line: &Line,
-        plan: impl Fn() -> Result<Merge, MergeRefused>,
-    ) -> Result<Merge, Failure> {
+        line: &PlanBranch,
+        plan: impl Fn() -> Result<PreparedMerge, MergeRefusedError>,
+    ) -> Result<PreparedMerge, Failure> {
         let mut work = self.workshop.work(work.trace)?;
         let by = self.workshop.caller.actor();
         for try_number in 1.. {
@@ -132,7 +132,7 @@ impl<'w> Desk<'w> {
             }
             match self.carry(&work, (&ordered, &by), line, &wish.asker)? {
                 Came::Done(merge) => return Ok(merge),
-                Came::Refused(LineError::Moved { .. } | LineError::Switched { .. })
+                Came::Refused(PlanBranchError::Moved { .. } | PlanBranchError::Switched { .. })
                     if try_number < MOST_TRIES =>
                 {
                     work = self.workshop.work(work.trace)?;
@@ -145,7 +145,7 @@ impl<'w> Desk<'w> {
 
     /// Refuses to change a workshop's own files: a plan never writes policy, roles, skills or
     /// a person's words.
-    fn refuse_own(&self, merge: &Merge, created: &ChangesetCreated) -> Result<(), Failure> {
+    fn refuse_own(&self, merge: &PreparedMerge, created: &ChangesetCreated) -> Result<(), Failure> {
         let own = self.workshop.own_folders()?;
         let folder = Path::new(&created.folder);
         let root = repository_around(folder);
@@ -160,7 +160,7 @@ impl<'w> Desk<'w> {
             .advise("make such changes yourself, or merge the branch with git"))
     }
 
-    fn ordered(&self, wish: &Wish<'_>, merge: &Merge) -> Result<ChangesetOrdered, Failure> {
+    fn ordered(&self, wish: &Wish<'_>, merge: &PreparedMerge) -> Result<ChangesetOrdered, Failure> {
         let plan = serde_json::to_string(merge)
             .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
         Ok(ChangesetOrdered {
@@ -179,17 +179,17 @@ impl<'w> Desk<'w> {
         &self,
         work: &Work,
         (ordered, by): (&ChangesetOrdered, &Actor),
-        line: &Line,
+        line: &PlanBranch,
         asker: &Asker<'_>,
     ) -> Result<Came, Failure> {
         let merge = self.workshop.whole_text(&ordered.plan)?;
-        let merge: Merge = serde_json::from_str(&merge).map_err(|error| {
+        let merge: PreparedMerge = serde_json::from_str(&merge).map_err(|error| {
             Failure::new(FailureCode::J001, "an order on record cannot be read")
                 .because(error.to_string())
         })?;
         let done = match line.tree_of(&merge.new) {
             // The commit was lost with the folder of its run and was never brought anywhere else.
-            Err(LineError::Git(GitError::Refused { .. })) => Err(LineError::BadName {
+            Err(PlanBranchError::Git(GitError::Refused { .. })) => Err(PlanBranchError::BadName {
                 name: merge.new.clone(),
             }),
             _ if line.is_private() => line.place(&merge),
@@ -210,7 +210,7 @@ impl<'w> Desk<'w> {
             }
             Err(error) if leaves_all_as_before(&error) => {
                 let files = match &error {
-                    LineError::Dirty { files } => files.iter().map(|it| text(it)).collect(),
+                    PlanBranchError::Dirty { files } => files.iter().map(|it| text(it)).collect(),
                     _ => Vec::new(),
                 };
                 let why = error.to_string();
@@ -303,7 +303,7 @@ pub(super) fn word(order: ChangesetOrder) -> &'static str {
 }
 
 /// Returns the files of a merge as text.
-pub(super) fn paths(merge: &Merge) -> Vec<String> {
+pub(super) fn paths(merge: &PreparedMerge) -> Vec<String> {
     merge.files.iter().map(|file| text(file)).collect()
 }
 
@@ -318,14 +318,14 @@ pub(super) fn text(path: &Path) -> String {
 
 /// Returns whether the person's files are unchanged after this error. The order is then
 /// over. Other errors may leave it half done, or may go away.
-fn leaves_all_as_before(error: &LineError) -> bool {
+fn leaves_all_as_before(error: &PlanBranchError) -> bool {
     matches!(
         error,
-        LineError::Dirty { .. }
-            | LineError::Moved { .. }
-            | LineError::Switched { .. }
-            | LineError::Private { .. }
-            | LineError::Gone { .. }
-            | LineError::BadName { .. }
+        PlanBranchError::Dirty { .. }
+            | PlanBranchError::Moved { .. }
+            | PlanBranchError::Switched { .. }
+            | PlanBranchError::Private { .. }
+            | PlanBranchError::Gone { .. }
+            | PlanBranchError::BadName { .. }
     )
 }

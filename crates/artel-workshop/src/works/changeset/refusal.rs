@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_git::{LineError, MergeRefused};
+use artel_git::{MergeRefusedError, PlanBranchError};
 use artel_types::{ChangesetCreated, Failure, FailureCode, counted, shown_path};
 
 use crate::trouble::shell_word;
@@ -21,10 +21,10 @@ pub(super) struct Asker<'a> {
 
 impl Asker<'_> {
     /// Explains why the order could not begin.
-    pub(super) fn refused(&self, refused: MergeRefused) -> Failure {
+    pub(super) fn refused(&self, refused: MergeRefusedError) -> Failure {
         let words = refused.to_string();
         match refused {
-            MergeRefused::Conflict { into, conflicts } => {
+            MergeRefusedError::Conflict { into, conflicts } => {
                 let paths: Vec<_> = conflicts.iter().map(|it| it.path.clone()).collect();
                 let what = format!(
                     "`{into}` has other changes in the same places: {}",
@@ -41,8 +41,8 @@ impl Asker<'_> {
                     .because(why.collect::<Vec<_>>().join("; "))
                     .advise(self.after_conflict(&into))
             }
-            MergeRefused::Dirty { files } => self.dirty(&files),
-            MergeRefused::Converted { files } => {
+            MergeRefusedError::Dirty { files } => self.dirty(&files),
+            MergeRefusedError::Converted { files } => {
                 let what = format!(
                     "git converts these between commit and disk: {}",
                     names(&files)
@@ -51,7 +51,7 @@ impl Asker<'_> {
                     .because("what converts them is never run here")
                     .advise(format!("`{}`", self.by_hand()))
             }
-            MergeRefused::NoBranch { branch } => {
+            MergeRefusedError::NoBranch { branch } => {
                 let what = format!("there is no branch `{branch}` any more");
                 Failure::new(FailureCode::R008, what).advise(format!(
                     "name another with `artel changeset approve {} --into BRANCH`, or make it with \
@@ -60,12 +60,12 @@ impl Asker<'_> {
                     self.git()
                 ))
             }
-            MergeRefused::Busy { why } => {
+            MergeRefusedError::Busy { why } => {
                 Failure::new(FailureCode::R008, "your repository is not ready for it")
                     .because(why)
                     .advise(format!("see to that, then `{}`", self.again))
             }
-            MergeRefused::Elsewhere { branch, at } => {
+            MergeRefusedError::Elsewhere { branch, at } => {
                 let what = format!(
                     "`{branch}` is checked out in the worktree `{}`",
                     at.display()
@@ -76,36 +76,38 @@ impl Asker<'_> {
                     self.again
                 ))
             }
-            MergeRefused::Already { .. } => Failure::new(FailureCode::R008, words).advise(format!(
-                "`artel changeset reject {} --reason \"it is there already\"` closes it",
-                self.id
-            )),
-            MergeRefused::NotThere { .. } => {
+            MergeRefusedError::Already { .. } => {
+                Failure::new(FailureCode::R008, words).advise(format!(
+                    "`artel changeset reject {} --reason \"it is there already\"` closes it",
+                    self.id
+                ))
+            }
+            MergeRefusedError::NotThere { .. } => {
                 Failure::new(FailureCode::R008, words).advise(format!(
                     "look for it with `{} log --oneline --grep {}`",
                     self.git(),
                     self.id
                 ))
             }
-            MergeRefused::Line(error) => self.failed(error),
+            MergeRefusedError::Line(error) => self.failed(error),
         }
     }
 
     /// Explains why the order was begun and taken back, or could not be completed.
-    pub(super) fn failed(&self, error: LineError) -> Failure {
+    pub(super) fn failed(&self, error: PlanBranchError) -> Failure {
         let what = error.to_string();
         match error {
-            LineError::Dirty { files } => self.dirty(&files),
-            LineError::Moved { .. } | LineError::Switched { .. } => {
+            PlanBranchError::Dirty { files } => self.dirty(&files),
+            PlanBranchError::Moved { .. } | PlanBranchError::Switched { .. } => {
                 Failure::new(FailureCode::R006, what)
                     .advise(format!("`{}` takes it from there", self.again))
             }
-            LineError::Busy { why } => {
+            PlanBranchError::Busy { why } => {
                 Failure::new(FailureCode::R008, "your repository is not ready for it")
                     .because(why)
                     .advise(format!("see to that, then `{}`", self.again))
             }
-            LineError::Gone { .. } => Failure::new(FailureCode::R008, what).advise(format!(
+            PlanBranchError::Gone { .. } => Failure::new(FailureCode::R008, what).advise(format!(
                 "put the repository back, then `{}`; or `artel changeset reject {} --reason \"…\"`",
                 self.again, self.id
             )),

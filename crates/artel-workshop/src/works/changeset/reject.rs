@@ -1,6 +1,6 @@
 //! Rejects a changeset.
 
-use artel_git::{Line, LineError};
+use artel_git::{PlanBranch, PlanBranchError};
 use artel_rules::plan::state::WorkAction;
 use artel_types::{ChangesetCreated, ChangesetRejected, Failure, FailureCode};
 
@@ -79,12 +79,12 @@ impl Workshop {
 
 /// Removes a branch that is still at this commit. Returns whether it did, and adds a note
 /// if not.
-fn take_away(line: &Line, (branch, head): (&str, &str), notes: &mut Vec<String>) -> bool {
+fn take_away(line: &PlanBranch, (branch, head): (&str, &str), notes: &mut Vec<String>) -> bool {
     let Err(error) = line.unpublish(branch, head) else {
         return true;
     };
     let why = match error {
-        LineError::Moved { .. } => "there are commits on it that are not Artel's".to_owned(),
+        PlanBranchError::Moved { .. } => "there are commits on it that are not Artel's".to_owned(),
         other => other.to_string(),
     };
     notes.push(format!(

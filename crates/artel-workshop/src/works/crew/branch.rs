@@ -4,7 +4,7 @@
 use std::sync::{Arc, PoisonError};
 
 use artel_engine::Did;
-use artel_git::{CommitOrder, Committed, Conflict};
+use artel_git::{CommitOutcome, CommitSpec, MergeConflict};
 use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::names::commit_message;
 use artel_rules::proof;
@@ -42,7 +42,7 @@ impl Workers {
             let message = commit_message(&spot.spec, spot.state.plan().kind, &files, this.trace());
             let committed = this.committed(&tree, (&base, &onto), &message, &spot)?;
             let head = match &committed {
-                Committed::Conflict(conflicts) => {
+                CommitOutcome::Conflict(conflicts) => {
                     let failed = StepFailed {
                         step: spot.spec.id.clone(),
                         round: spot.round,
@@ -50,12 +50,12 @@ impl Workers {
                     };
                     return Ok(facts([failed.into()]));
                 }
-                Committed::Nothing => onto,
+                CommitOutcome::Nothing => onto,
                 // Another passed step may have been committed after this one.
-                Committed::Done { .. } => this.head()?,
+                CommitOutcome::Done { .. } => this.head()?,
             };
             let commit = match committed {
-                Committed::Done { commit, .. } => Some(commit),
+                CommitOutcome::Done { commit, .. } => Some(commit),
                 _ => None,
             };
             let outputs = step.map(|it| it.offered().clone()).unwrap_or_default();
@@ -82,13 +82,13 @@ impl Workers {
         (base, onto): (&str, &str),
         message: &str,
         spot: &Spot,
-    ) -> Result<Committed, Failure> {
+    ) -> Result<CommitOutcome, Failure> {
         // If a process was killed after moving the branch, its commit is there already.
         if let Some(done) = self.already(message)? {
             return Ok(done);
         }
         let when = self.when(&spot.spec.id, spot.round)?;
-        let order = CommitOrder {
+        let order = CommitSpec {
             tree,
             base,
             onto,
@@ -97,7 +97,7 @@ impl Workers {
             author: &self.author,
         };
         let committed = self.line.commit(&order).map_err(git_failed)?;
-        if let Committed::Done { commit, .. } = &committed {
+        if let CommitOutcome::Done { commit, .. } = &committed {
             self.line
                 .advance(&self.branch, onto, commit)
                 .map_err(git_failed)?;
@@ -115,7 +115,7 @@ impl Workers {
     }
 
     /// Returns the commit of a step that is on the branch but not on record.
-    pub(super) fn already(&self, message: &str) -> Result<Option<Committed>, Failure> {
+    pub(super) fn already(&self, message: &str) -> Result<Option<CommitOutcome>, Failure> {
         let step = message
             .lines()
             .rev()
@@ -136,7 +136,7 @@ impl Workers {
         let parent = at.checked_sub(1).map_or(&self.base, |it| &log[it].commit);
         let commit = &log[at].commit;
         let files = self.line.changed(parent, commit).map_err(git_failed)?;
-        Ok(Some(Committed::Done {
+        Ok(Some(CommitOutcome::Done {
             commit: commit.clone(),
             files,
         }))
@@ -374,7 +374,7 @@ fn no_longer(evidence: &StepEvidence) -> String {
 /// Largest file that is read from a tree, in bytes.
 pub(super) const LARGEST_FILE: u64 = 64 << 20;
 
-fn clash(conflicts: &[Conflict]) -> String {
+fn clash(conflicts: &[MergeConflict]) -> String {
     let mut text = format!("{CLASH}. Do the step again on top of what is there now.");
     for conflict in conflicts.iter().take(10) {
         let side = |text: &Option<String>| text.clone().unwrap_or_else(|| "(gone)".to_owned());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_git::{CommitOrder, Committed, FileStat, StatKind};
+use artel_git::{CommitOutcome, CommitSpec, FileDiffKind, FileDiffStat};
 use artel_rules::conduct::{PlanRun, StepRun, StepWaiver};
 use artel_rules::plan::names::unfinished_message;
 use artel_rules::tally::RunMetricsBuilder;
@@ -107,11 +107,11 @@ impl Workers {
             path: file.path.to_string_lossy().into_owned(),
             from: from_of(file),
             kind: match file.kind {
-                StatKind::Made => FileChangeKind::Made,
-                StatKind::Deleted => FileChangeKind::Deleted,
-                StatKind::Mode => FileChangeKind::Mode,
-                StatKind::Changed => FileChangeKind::Changed,
-                StatKind::Renamed => FileChangeKind::Renamed,
+                FileDiffKind::Made => FileChangeKind::Made,
+                FileDiffKind::Deleted => FileChangeKind::Deleted,
+                FileDiffKind::Mode => FileChangeKind::Mode,
+                FileDiffKind::Changed => FileChangeKind::Changed,
+                FileDiffKind::Renamed => FileChangeKind::Renamed,
             },
             added: file.added,
             removed: file.removed,
@@ -153,7 +153,7 @@ impl Workers {
                 continue;
             };
             let message = unfinished_message(spec, self.trace());
-            let order = CommitOrder {
+            let order = CommitSpec {
                 tree,
                 base,
                 onto: &top,
@@ -163,14 +163,14 @@ impl Workers {
             };
             let mut committed = self.line.commit(&order).map_err(git_failed)?;
             // If it conflicts with other work, the commit sits on the step's own base instead.
-            if matches!(committed, Committed::Conflict(_)) && top == head {
-                let order = CommitOrder {
+            if matches!(committed, CommitOutcome::Conflict(_)) && top == head {
+                let order = CommitSpec {
                     onto: base,
                     ..order
                 };
                 committed = self.line.commit(&order).map_err(git_failed)?;
             }
-            if let Committed::Done { commit, .. } = committed {
+            if let CommitOutcome::Done { commit, .. } = committed {
                 titles.push(format!("`{}`", spec.title));
                 top = commit;
             }
@@ -308,7 +308,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-fn from_of(file: &FileStat) -> Option<String> {
+fn from_of(file: &FileDiffStat) -> Option<String> {
     let from = file.from.as_ref()?;
     Some(from.to_string_lossy().into_owned())
 }

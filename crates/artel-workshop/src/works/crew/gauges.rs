@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artel_git::Entry;
+use artel_git::GitTreeEntryKind;
 use artel_policy::rules::PolicyRule;
 use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::check;
@@ -418,9 +418,9 @@ impl Workers {
     fn unread(&self, tree: &str, path: &str) -> Result<Option<&'static str>, Failure> {
         let entry = self.line.entry_at(tree, path.as_ref());
         let why = |entry| match entry {
-            Entry::Link => "is a link that leads elsewhere",
-            Entry::File => "is too large to be looked at",
-            Entry::Other => "is no file any more",
+            GitTreeEntryKind::Link => "is a link that leads elsewhere",
+            GitTreeEntryKind::File => "is too large to be looked at",
+            GitTreeEntryKind::Other => "is no file any more",
         };
         Ok(entry.map_err(git_failed)?.map(why))
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_engine::Did;
-use artel_git::{CommitOrder, Committed};
+use artel_git::{CommitOutcome, CommitSpec};
 use artel_policy::StepWriteAccess;
 use artel_rules::conduct::{AttemptPart, PlanRun, StepVerifier};
 use artel_rules::plan::USUAL_TURNS;
@@ -284,10 +284,10 @@ impl Workers {
             .collect();
         let kind = spot.state.plan().kind;
         let message = commit_message(&spot.spec, kind, &files, self.trace());
-        if let Some(Committed::Done { commit, .. }) = self.already(&message)? {
+        if let Some(CommitOutcome::Done { commit, .. }) = self.already(&message)? {
             return Ok(Some(commit));
         }
-        let order = CommitOrder {
+        let order = CommitSpec {
             tree: left,
             base,
             onto: base,
@@ -296,7 +296,7 @@ impl Workers {
             author: &self.author,
         };
         let committed = self.line.commit(&order).map_err(git_failed)?;
-        let Committed::Done { commit, .. } = committed else {
+        let CommitOutcome::Done { commit, .. } = committed else {
             return Ok(None);
         };
         let advanced = self.line.advance(&self.branch, base, &commit);

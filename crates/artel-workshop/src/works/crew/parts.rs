@@ -547,11 +547,12 @@ pub(super) fn cut(mut diff: String) -> String {
 /// Restores the files that a verifier was given, and names those it changed: a shell can
 /// write where the verifier's tools cannot. New files are not part of the work.
 fn put_back(copy: &RunTree) -> Result<Vec<String>, String> {
-    let failed = |error: artel_git::TreeError| format!("the files could not be looked at: {error}");
+    let failed =
+        |error: artel_git::RunTreeError| format!("the files could not be looked at: {error}");
     let changes = copy.changes(copy.start()).map_err(failed)?;
     let changes = changes
         .iter()
-        .filter(|change| change.kind != artel_git::ChangeKind::Made);
+        .filter(|change| change.kind != artel_git::RunTreeChangeKind::Made);
     let names: Vec<String> = changes
         .map(|change| format!("`{}`", shown_path(&change.path.to_string_lossy())))
         .collect();

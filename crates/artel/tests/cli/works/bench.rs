@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use artel_git::{CommitOrder, Committed, Identity, Line, MergeOrder, TreeBounds};
+use artel_git::{CommitOutcome, CommitSpec, GitIdentity, MergeSpec, PlanBranch, RunTreeLimits};
 use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_types::plan::{PlanState, ProofStage, RequestSize, Urgency};
 use artel_types::{
@@ -119,14 +119,14 @@ impl Bench {
         bench
     }
 
-    pub(super) fn line(&self) -> Line {
+    pub(super) fn line(&self) -> PlanBranch {
         let at = self.house.state("worktrees").join(self.run.to_string());
         fs::create_dir_all(&at).unwrap();
-        Line::make(
+        PlanBranch::make(
             &program(),
             &at.join("line"),
             &self.project,
-            TreeBounds::default(),
+            RunTreeLimits::default(),
         )
         .unwrap()
     }
@@ -203,7 +203,7 @@ impl Bench {
         let merge = if line.is_private() {
             line.plan_placing(&self.head)
         } else {
-            line.plan_merge(&MergeOrder {
+            line.plan_merge(&MergeSpec {
                 head: &self.head,
                 into: "main",
                 message: "Merge it\n",
@@ -225,13 +225,13 @@ impl Bench {
     }
 
     /// Commits what `change` does to a checkout of the branch.
-    fn step(&mut self, line: &Line, name: &str, change: impl Fn(&Path)) {
+    fn step(&mut self, line: &PlanBranch, name: &str, change: impl Fn(&Path)) {
         let at = self.house.root().join(format!("step-{name}"));
         let tree = line.checkout(&self.head, &at, &[]).unwrap();
         change(tree.files());
         let left = line.take(&tree).unwrap();
         let message = format!("fix: step {name}\n\nTrace-Id: {}\n", self.trace);
-        let committed = line.commit(&CommitOrder {
+        let committed = line.commit(&CommitSpec {
             tree: &left,
             base: &self.head,
             onto: &self.head,
@@ -239,7 +239,7 @@ impl Bench {
             when: WHEN,
             author: &ada(),
         });
-        let Ok(Committed::Done { commit, .. }) = committed else {
+        let Ok(CommitOutcome::Done { commit, .. }) = committed else {
             panic!("{committed:?}");
         };
         line.advance(&self.branch, &self.head, &commit).unwrap();
@@ -256,7 +256,7 @@ impl Bench {
     }
 
     /// Records the request, the plan and the end of its run.
-    fn record(&self, line: &Line, special: &Special) {
+    fn record(&self, line: &PlanBranch, special: &Special) {
         let plan = plan().to_string();
         let hash = "h".repeat(64);
         let drafted = PlanDrafted {
@@ -333,15 +333,15 @@ impl Bench {
         }
     }
 
-    fn created(&self, line: &Line, special: &Special) -> ChangesetCreated {
+    fn created(&self, line: &PlanBranch, special: &Special) -> ChangesetCreated {
         let stat = line.stat(&self.base, &self.head).unwrap();
         let files = stat.files.iter().map(|file| FileChange {
             path: file.path.display().to_string(),
             from: file.from.as_ref().map(|from| from.display().to_string()),
             kind: match file.kind {
-                artel_git::StatKind::Made => FileChangeKind::Made,
-                artel_git::StatKind::Deleted => FileChangeKind::Deleted,
-                artel_git::StatKind::Renamed => FileChangeKind::Renamed,
+                artel_git::FileDiffKind::Made => FileChangeKind::Made,
+                artel_git::FileDiffKind::Deleted => FileChangeKind::Deleted,
+                artel_git::FileDiffKind::Renamed => FileChangeKind::Renamed,
                 _ => FileChangeKind::Changed,
             },
             added: file.added,
@@ -437,8 +437,8 @@ fn plan() -> serde_json::Value {
     })
 }
 
-fn ada() -> Identity {
-    Identity {
+fn ada() -> GitIdentity {
+    GitIdentity {
         name: "Ada".to_owned(),
         email: ADA.to_owned(),
     }
