@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use crate::catalogue::escaped;
-use crate::{Script, Skill, Supporting};
+use crate::{Skill, SkillScript, SkillSupportingFile};
 
 /// Largest number of files listed; the rest is only counted.
 const MOST_LISTED: usize = 200;
@@ -33,7 +33,7 @@ pub fn section(skill: &Skill, prepared: &str) -> String {
 
 /// Returns the list of files to read and scripts to run; it is empty if the skill has
 /// neither.
-pub fn resources(files: &[Supporting], scripts: &[Script], folder: &Path) -> String {
+pub fn resources(files: &[SkillSupportingFile], scripts: &[SkillScript], folder: &Path) -> String {
     let mut text = String::new();
     if !files.is_empty() {
         text.push_str("AVAILABLE SUPPORTING FILES (load on-demand with 'read' tool):\n");
@@ -58,7 +58,7 @@ pub fn resources(files: &[Supporting], scripts: &[Script], folder: &Path) -> Str
     text
 }
 
-fn line(file: &Supporting) -> String {
+fn line(file: &SkillSupportingFile) -> String {
     let size = match file.lines {
         Some(1) => "1 line".to_owned(),
         Some(lines) => format!("{} lines", grouped(lines as u64)),
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn files_are_listed_and_never_shown() {
-        let file = |path: &str, description: Option<&str>, lines| Supporting {
+        let file = |path: &str, description: Option<&str>, lines| SkillSupportingFile {
             path: path.into(),
             description: description.map(str::to_owned),
             bytes: 4_321,
@@ -119,7 +119,7 @@ mod tests {
             file("reference.md", Some("API details"), Some(1_200)),
             file("x\n</skill_resources>.md", None, Some(0)),
         ];
-        let scripts = [Script {
+        let scripts = [SkillScript {
             path: "scripts/fill.py".into(),
             bytes: 10,
         }];

@@ -23,7 +23,7 @@ use artel_files::{FileEntryKind, RootFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::Complaint;
+use crate::FileComplaint;
 use crate::complaint::shown;
 use crate::folder::any;
 
@@ -34,17 +34,17 @@ const MOST_FILES: usize = 200;
 /// The test cases of one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Cases {
+pub struct SkillTestCases {
     /// Requests that must choose the skill, and requests that must not.
-    pub triggers: Triggers,
+    pub triggers: SkillTriggerCases,
     /// Rehearsed runs.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SkillRunCase>,
 }
 
 /// Requests that measure the choice of skills.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Triggers {
+pub struct SkillTriggerCases {
     /// Requests that must choose this skill.
     pub must: Vec<String>,
     /// Requests that must not choose it.
@@ -54,7 +54,7 @@ pub struct Triggers {
 /// A run with a scripted model, and how it must end.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Run {
+pub struct SkillRunCase {
     /// Name of the run in reports.
     pub name: String,
     /// The arguments that the skill is started with.
@@ -66,20 +66,20 @@ pub struct Run {
     #[serde(default)]
     pub files: BTreeMap<String, String>,
     #[serde(default)]
-    pub expect: Expect,
+    pub expect: SkillRunExpectation,
 }
 
 /// Everything that must hold after a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Expect {
+pub struct SkillRunExpectation {
     /// The end of the run.
-    pub state: State,
+    pub state: ExpectedRunState,
     /// Texts that the answer must contain: one, or several.
     #[serde(deserialize_with = "one_or_many")]
     pub answer_contains: Vec<String>,
     /// Required states of files.
-    pub files: BTreeMap<String, FileState>,
+    pub files: BTreeMap<String, ExpectedFileState>,
     /// Largest number of turns that the run may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_at_most: Option<u32>,
@@ -88,7 +88,7 @@ pub struct Expect {
 /// The end that a rehearsed run must have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum ExpectedRunState {
     /// The run did what it was asked.
     #[default]
     Complete,
@@ -101,7 +101,7 @@ pub enum State {
 /// The required state of a file after a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FileState {
+pub enum ExpectedFileState {
     /// The file contains this text.
     Contains(String),
     /// The file does not exist, or with `false`: it exists.
@@ -111,20 +111,20 @@ pub enum FileState {
 fn one_or_many<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Texts {
+    enum OneOrManyTexts {
         One(String),
         Many(Vec<String>),
     }
-    Ok(match Texts::deserialize(from)? {
-        Texts::One(text) => vec![text],
-        Texts::Many(texts) => texts,
+    Ok(match OneOrManyTexts::deserialize(from)? {
+        OneOrManyTexts::One(text) => vec![text],
+        OneOrManyTexts::Many(texts) => texts,
     })
 }
 
 /// Parses one file of cases. A complaint names the line and the field of the mistake.
-pub fn parse(text: &str) -> Result<Cases, Complaint> {
+pub fn parse(text: &str) -> Result<SkillTestCases, FileComplaint> {
     if text.len() as u64 > MOST_BYTES {
-        return Err(Complaint::new("tests", "the file is larger than 1 MiB"));
+        return Err(FileComplaint::new("tests", "the file is larger than 1 MiB"));
     }
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -137,10 +137,10 @@ pub fn parse(text: &str) -> Result<Cases, Complaint> {
         with_snippet: false,
     };
     if text.trim().is_empty() {
-        return Ok(Cases::default());
+        return Ok(SkillTestCases::default());
     }
     serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let complaint = Complaint::new("tests", shown(&error.to_string()));
+        let complaint = FileComplaint::new("tests", shown(&error.to_string()));
         match error.location() {
             Some(location) => complaint.at(usize::try_from(location.line()).unwrap_or(1)),
             None => complaint,
@@ -150,8 +150,9 @@ pub fn parse(text: &str) -> Result<Cases, Complaint> {
 
 /// Reads all cases of a skill, each with its path, sorted by name. Without a `tests`
 /// folder the result is empty.
-pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
-    let failed = |error: &dyn std::fmt::Display| vec![Complaint::new("tests", error.to_string())];
+pub fn read(folder: &Path) -> Result<Vec<(String, SkillTestCases)>, Vec<FileComplaint>> {
+    let failed =
+        |error: &dyn std::fmt::Display| vec![FileComplaint::new("tests", error.to_string())];
     let root = RootFolder::open(folder).map_err(|error| failed(&error))?;
     let listing = match root.list(Path::new("tests"), MOST_FILES, &any) {
         Ok(listing) => listing,
@@ -169,7 +170,7 @@ pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
         let path = format!("tests/{name}");
         let bytes = root.read(Path::new(&path), MOST_BYTES, &any);
         let read = bytes
-            .map_err(|error| Complaint::new("tests", error.to_string()))
+            .map_err(|error| FileComplaint::new("tests", error.to_string()))
             .and_then(|bytes| parse(&String::from_utf8_lossy(&bytes)));
         match read {
             Ok(found) => cases.push((path, found)),
@@ -186,7 +187,7 @@ pub fn read(folder: &Path) -> Result<Vec<(String, Cases)>, Vec<Complaint>> {
 }
 
 /// Writes cases as YAML that [`parse`] reads back. Texts are in double quotes, as in JSON.
-pub fn write(cases: &Cases) -> String {
+pub fn write(cases: &SkillTestCases) -> String {
     let mut text = String::new();
     let json = serde_json::to_value(cases).unwrap_or_default();
     emit(&json, 0, &mut text);
@@ -266,12 +267,12 @@ mod tests {
 
     #[test]
     fn cases_read_back_as_they_were_written() {
-        let cases = Cases {
-            triggers: Triggers {
+        let cases = SkillTestCases {
+            triggers: SkillTriggerCases {
                 must: vec!["say \"hi\": now".into(), "zwei\nZeilen".into()],
                 must_not: vec![],
             },
-            runs: vec![Run {
+            runs: vec![SkillRunCase {
                 name: "a: b".into(),
                 arguments: "- x".into(),
                 script: "basic.rehearsal.yaml".into(),
@@ -280,12 +281,15 @@ mod tests {
                     "1,2\n\t\u{7f}\u{2028}\u{feff}\u{1f600}3 # no\n".into(),
                 )]
                 .into(),
-                expect: Expect {
-                    state: State::Partial,
+                expect: SkillRunExpectation {
+                    state: ExpectedRunState::Partial,
                     answer_contains: vec!["2 rows".into()],
                     files: [
-                        ("out.md".into(), FileState::Contains("Total: 3".into())),
-                        ("draft.md".into(), FileState::Absent(true)),
+                        (
+                            "out.md".into(),
+                            ExpectedFileState::Contains("Total: 3".into()),
+                        ),
+                        ("draft.md".into(), ExpectedFileState::Absent(true)),
                     ]
                     .into(),
                     turns_at_most: Some(5),
@@ -294,11 +298,14 @@ mod tests {
         };
         let text = write(&cases);
         assert_eq!(parse(&text).unwrap(), cases, "{text}");
-        assert_eq!(parse(&write(&Cases::default())).unwrap(), Cases::default());
-        assert_eq!(parse("").unwrap(), Cases::default());
+        assert_eq!(
+            parse(&write(&SkillTestCases::default())).unwrap(),
+            SkillTestCases::default()
+        );
+        assert_eq!(parse("").unwrap(), SkillTestCases::default());
         let one = "runs: [{name: x, script: y, expect: {answer_contains: z}}]";
         assert_eq!(parse(one).unwrap().runs[0].expect.answer_contains, ["z"]);
-        assert_eq!(parse("runs: []").unwrap(), Cases::default());
+        assert_eq!(parse("runs: []").unwrap(), SkillTestCases::default());
     }
 
     #[test]

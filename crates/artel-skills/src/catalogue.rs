@@ -12,10 +12,10 @@ const MOST_LETTERS: usize = 1024;
 /// descriptions are first cut to the same length; then the last skills are left out, and
 /// the caller names them to the person. Without skills the block is empty.
 pub fn block(skills: &[Skill], budget_chars: usize) -> (String, Vec<String>) {
-    let entries: Vec<Entry> = skills
+    let entries: Vec<SkillCatalogueEntry> = skills
         .iter()
         .filter(|skill| !skill.front.disable_model_invocation)
-        .map(Entry::of)
+        .map(SkillCatalogueEntry::of)
         .collect();
     // Binary search for the longest length at which everything fits.
     let (mut fits, mut most) = (LEAST_LETTERS, MOST_LETTERS);
@@ -47,13 +47,13 @@ pub fn block(skills: &[Skill], budget_chars: usize) -> (String, Vec<String>) {
 const OPEN: &str = "<available_skills>\n";
 const CLOSE: &str = "</available_skills>\n";
 
-struct Entry {
+struct SkillCatalogueEntry {
     name: String,
     description: Vec<char>,
     location: String,
 }
 
-impl Entry {
+impl SkillCatalogueEntry {
     fn of(skill: &Skill) -> Self {
         let words: Vec<&str> = skill.description.split_whitespace().collect();
         Self {
@@ -82,7 +82,7 @@ impl Entry {
     }
 }
 
-fn size(entries: &[Entry], most: usize) -> usize {
+fn size(entries: &[SkillCatalogueEntry], most: usize) -> usize {
     let lines: usize = entries.iter().map(|entry| entry.size(most)).sum();
     lines + OPEN.len() + CLOSE.len()
 }

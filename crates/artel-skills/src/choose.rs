@@ -32,7 +32,7 @@ const MOST_WORDS: usize = 400;
 /// A skill and how well it fits a request. A higher score is better; 0 means no match at
 /// all.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct RankedSkill {
     pub name: String,
     pub score: f64,
     /// Number of different words of the request that match the skill.
@@ -41,7 +41,7 @@ pub struct Ranked {
 
 /// The choice of a skill from the words of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
+pub enum SkillChoice {
     /// This skill.
     One(String),
     /// One of these, best first, or none.
@@ -52,13 +52,16 @@ pub enum Choice {
 
 /// Ranks skills by how well they fit a request, best first. Skills that do not match are
 /// left out.
-pub fn rank(request: &str, skills: &[Skill]) -> Vec<Ranked> {
+pub fn rank(request: &str, skills: &[Skill]) -> Vec<RankedSkill> {
     rank_all(request, &skills.iter().collect::<Vec<_>>())
 }
 
-fn rank_all(request: &str, skills: &[&Skill]) -> Vec<Ranked> {
+fn rank_all(request: &str, skills: &[&Skill]) -> Vec<RankedSkill> {
     let wanted: HashSet<String> = words(request).take(MOST_WORDS).collect();
-    let documents: Vec<Document> = skills.iter().map(|skill| Document::of(skill)).collect();
+    let documents: Vec<SkillSearchDocument> = skills
+        .iter()
+        .map(|skill| SkillSearchDocument::of(skill))
+        .collect();
     let mut spread: HashMap<&str, f64> = HashMap::new();
     for word in documents.iter().flat_map(|document| document.counts.keys()) {
         *spread.entry(word).or_default() += 1.0;
@@ -79,7 +82,7 @@ fn rank_all(request: &str, skills: &[&Skill]) -> Vec<Ranked> {
         let holders = spread.get(word).copied().unwrap_or_default();
         ((count + BACKGROUND + 0.5) / (holders + 0.5)).ln()
     };
-    let mut ranked: Vec<Ranked> = skills
+    let mut ranked: Vec<RankedSkill> = skills
         .iter()
         .zip(&documents)
         .map(|(skill, document)| document.judge(skill, &wanted, length, &rarity))
@@ -95,29 +98,29 @@ fn rank_all(request: &str, skills: &[&Skill]) -> Vec<Ranked> {
 
 /// Chooses among skills. A choice is sure only if several words match the skill and no
 /// other skill's score comes close. Skills that only a person may start are never chosen.
-pub fn best(request: &str, skills: &[Skill]) -> Choice {
+pub fn best(request: &str, skills: &[Skill]) -> SkillChoice {
     let is_open = |skill: &&Skill| !skill.front.disable_model_invocation;
     let open: Vec<&Skill> = skills.iter().filter(is_open).collect();
     let ranked = rank_all(request, &open);
-    let likely: Vec<&Ranked> = ranked.iter().filter(|one| one.score >= LEAST).collect();
+    let likely: Vec<&RankedSkill> = ranked.iter().filter(|one| one.score >= LEAST).collect();
     let Some(first) = likely.first() else {
-        return Choice::None;
+        return SkillChoice::None;
     };
     let next = likely.get(1).map_or(0.0, |second| second.score);
     if first.score >= SURE && first.matched >= 2 && first.score >= AHEAD * next {
-        return Choice::One(first.name.clone());
+        return SkillChoice::One(first.name.clone());
     }
     let offered = likely.iter().take(MOST_OFFERED);
-    Choice::Unsure(offered.map(|one| one.name.clone()).collect())
+    SkillChoice::Unsure(offered.map(|one| one.name.clone()).collect())
 }
 
-struct Document {
+struct SkillSearchDocument {
     counts: BTreeMap<String, f64>,
     name: Vec<String>,
     length: f64,
 }
 
-impl Document {
+impl SkillSearchDocument {
     fn of(skill: &Skill) -> Self {
         let mut counts = BTreeMap::new();
         let name: Vec<String> = words(&skill.name).collect();
@@ -143,7 +146,7 @@ impl Document {
         wanted: &HashSet<String>,
         length: f64,
         rarity: &dyn Fn(&str) -> f64,
-    ) -> Ranked {
+    ) -> RankedSkill {
         let norm = SATURATION * (1.0 - LENGTH + LENGTH * self.length / length.max(1.0));
         let found: Vec<(&String, &f64)> = self
             .counts
@@ -160,7 +163,7 @@ impl Document {
             score += SURE;
             matched = matched.max(1) + usize::from(self.name.len() > 1);
         }
-        Ranked {
+        RankedSkill {
             name: skill.name.clone(),
             score,
             matched,

@@ -11,7 +11,7 @@ const MOST_ECHOED: usize = 80;
 
 /// One fault in a skill, a request or a test case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Complaint {
+pub struct FileComplaint {
     /// The file, or `None` for a text without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
@@ -29,9 +29,9 @@ pub struct Complaint {
 }
 
 /// A note for a skill's author that does not keep the skill from loading.
-pub type Remark = Complaint;
+pub type Remark = FileComplaint;
 
-impl Complaint {
+impl FileComplaint {
     pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             file: None,
@@ -55,7 +55,7 @@ impl Complaint {
     }
 }
 
-impl fmt::Display for Complaint {
+impl fmt::Display for FileComplaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
             write!(f, "{}:", file.display())?;
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_complaint_reads_like_a_compiler_s() {
-        let mut complaint = Complaint::new("max-iterations", "`0` is not between 1 and 100");
+        let mut complaint = FileComplaint::new("max-iterations", "`0` is not between 1 and 100");
         assert_eq!(
             complaint.to_string(),
             "`max-iterations`: `0` is not between 1 and 100"

@@ -5,13 +5,13 @@
 
 use std::collections::HashMap;
 
-use crate::Supporting;
+use crate::SkillSupportingFile;
 
 /// Longest description, in characters: it is a hint for choosing, not a summary.
 const MOST_LETTERS: usize = 160;
 
 /// Gives each file the first description of it in the text.
-pub(crate) fn describe(body: &str, files: &mut [Supporting]) {
+pub(crate) fn describe(body: &str, files: &mut [SkillSupportingFile]) {
     let mut places: HashMap<String, usize> = HashMap::new();
     for (at, file) in files.iter().enumerate() {
         places.insert(file.path.clone(), at);
@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(files[1].description.as_deref(), Some("third"));
     }
 
-    fn file(path: &str) -> Supporting {
-        Supporting {
+    fn file(path: &str) -> SkillSupportingFile {
+        SkillSupportingFile {
             path: path.into(),
             description: None,
             bytes: 1,

@@ -5,35 +5,35 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::folder::SKIPPED;
-use crate::{Complaint, Scope, SizeLimit, Skill, load, name};
+use crate::{FileComplaint, Skill, SkillOrigin, SkillSizeEnforcement, load, name};
 
 const MOST_DEPTH: usize = 6;
 const MOST_FOLDERS: usize = 2_000;
 
 /// A folder that may hold skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct SkillSourceFolder {
     /// The folder; it need not exist.
     pub folder: PathBuf,
     /// The origin of its skills.
-    pub scope: Scope,
+    pub scope: SkillOrigin,
 }
 
 /// The skills found in all sources together.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct DiscoveredSkills {
     /// The valid skills, sorted by name.
     pub skills: Vec<Skill>,
     /// Skills hidden by another of the same name.
-    pub shadowed: Vec<Shadowed>,
+    pub shadowed: Vec<ShadowedSkill>,
     /// Folders with a `SKILL.md` that could not be loaded as a skill, and folders that were
     /// not searched.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenSkillFolder>,
 }
 
 /// A skill that is not used because another has the same name.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Shadowed {
+pub struct ShadowedSkill {
     /// The name that both share, as this skill writes it.
     pub name: String,
     /// The folder of this skill.
@@ -44,9 +44,9 @@ pub struct Shadowed {
 
 /// A folder that could not be loaded as a skill.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Broken {
+pub struct BrokenSkillFolder {
     pub path: PathBuf,
-    pub complaints: Vec<Complaint>,
+    pub complaints: Vec<FileComplaint>,
 }
 
 /// Finds all skills. Of two with the same name, ignoring case, the one from the earlier
@@ -55,8 +55,8 @@ pub struct Broken {
 /// A folder may be a link. In the workshop and in the person's own folders it may lead
 /// anywhere; in a portal it must stay inside the project, which is the folder two levels
 /// above the source.
-pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
-    let mut found = Found::default();
+pub fn discover(sources: &[SkillSourceFolder], limit: SkillSizeEnforcement) -> DiscoveredSkills {
+    let mut found = DiscoveredSkills::default();
     let mut known: HashMap<String, PathBuf> = HashMap::new();
     for source in sources {
         let Some(folders) = search(source, &mut found.broken) else {
@@ -64,7 +64,7 @@ pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
         };
         for folder in folders {
             match load(&folder, source.scope, limit) {
-                Err(complaints) => found.broken.push(Broken {
+                Err(complaints) => found.broken.push(BrokenSkillFolder {
                     path: folder,
                     complaints,
                 }),
@@ -76,12 +76,12 @@ pub fn discover(sources: &[Source], limit: SizeLimit) -> Found {
     found
 }
 
-fn admit(skill: Skill, known: &mut HashMap<String, PathBuf>, found: &mut Found) {
+fn admit(skill: Skill, known: &mut HashMap<String, PathBuf>, found: &mut DiscoveredSkills) {
     let same = name::normal(&skill.name).to_lowercase();
     match known.get(&same) {
         // Two sources may lead to the same folder; it is one skill.
         Some(by) if *by == skill.folder => {}
-        Some(by) => found.shadowed.push(Shadowed {
+        Some(by) => found.shadowed.push(ShadowedSkill {
             name: skill.name,
             path: skill.folder,
             by: by.clone(),
@@ -94,14 +94,14 @@ fn admit(skill: Skill, known: &mut HashMap<String, PathBuf>, found: &mut Found) 
 }
 
 /// Returns the folders of a source that hold a `SKILL.md`, sorted.
-fn search(source: &Source, broken: &mut Vec<Broken>) -> Option<Vec<PathBuf>> {
+fn search(source: &SkillSourceFolder, broken: &mut Vec<BrokenSkillFolder>) -> Option<Vec<PathBuf>> {
     let top = source.folder.canonicalize().ok()?;
     let project = source.folder.parent().and_then(Path::parent);
     let within = match source.scope {
-        Scope::Portal => Some(project.unwrap_or(&top).canonicalize().ok()?),
-        Scope::Workshop | Scope::User => None,
+        SkillOrigin::Portal => Some(project.unwrap_or(&top).canonicalize().ok()?),
+        SkillOrigin::Workshop | SkillOrigin::User => None,
     };
-    let mut search = Search {
+    let mut search = SkillFolderSearch {
         within,
         seen: HashSet::new(),
         skills: Vec::new(),
@@ -112,14 +112,14 @@ fn search(source: &Source, broken: &mut Vec<Broken>) -> Option<Vec<PathBuf>> {
     Some(search.skills)
 }
 
-struct Search<'b> {
+struct SkillFolderSearch<'b> {
     within: Option<PathBuf>,
     seen: HashSet<PathBuf>,
     skills: Vec<PathBuf>,
-    broken: &'b mut Vec<Broken>,
+    broken: &'b mut Vec<BrokenSkillFolder>,
 }
 
-impl Search<'_> {
+impl SkillFolderSearch<'_> {
     fn folder(&mut self, folder: &Path, depth: usize) {
         // Links may lead here twice, or in a circle.
         let is_new = self.seen.len() <= MOST_FOLDERS && self.seen.insert(folder.to_owned());
@@ -151,9 +151,9 @@ impl Search<'_> {
     }
 
     fn complain(&mut self, folder: &Path, message: String) {
-        self.broken.push(Broken {
+        self.broken.push(BrokenSkillFolder {
             path: folder.to_owned(),
-            complaints: vec![Complaint::new("folder", message)],
+            complaints: vec![FileComplaint::new("folder", message)],
         });
     }
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use artel_files::{FileAccessKind, FileAccessRefusal, FileEntryKind, RootFolder, RootFolderError};
 
-use crate::{Complaint, Remark, Script, Supporting};
+use crate::{FileComplaint, Remark, SkillScript, SkillSupportingFile};
 
 const MOST_DEPTH: usize = 6;
 const MOST_FILES: usize = 2_000;
@@ -20,18 +20,18 @@ pub(crate) const SKIPPED: &[&str] = &[".git", "node_modules"];
 
 /// The contents of a skill's folder.
 #[derive(Debug, Default)]
-pub(crate) struct Inventory {
+pub(crate) struct SkillFolderInventory {
     pub(crate) hash: String,
-    pub(crate) files: Vec<Supporting>,
-    pub(crate) scripts: Vec<Script>,
+    pub(crate) files: Vec<SkillSupportingFile>,
+    pub(crate) scripts: Vec<SkillScript>,
     pub(crate) remarks: Vec<Remark>,
 }
 
 /// Lists and hashes a folder.
-pub(crate) fn take(root: &RootFolder) -> Result<Inventory, Complaint> {
-    let mut walk = Walk {
+pub(crate) fn take(root: &RootFolder) -> Result<SkillFolderInventory, FileComplaint> {
+    let mut walk = SkillFolderWalk {
         root,
-        inventory: Inventory::default(),
+        inventory: SkillFolderInventory::default(),
         hasher: blake3::Hasher::new(),
         files: 0,
         bytes: 0,
@@ -46,16 +46,16 @@ pub(crate) fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> 
     Ok(())
 }
 
-struct Walk<'r> {
+struct SkillFolderWalk<'r> {
     root: &'r RootFolder,
-    inventory: Inventory,
+    inventory: SkillFolderInventory,
     hasher: blake3::Hasher,
     files: usize,
     bytes: u64,
 }
 
-impl Walk<'_> {
-    fn folder(&mut self, path: &Path, depth: usize) -> Result<(), Complaint> {
+impl SkillFolderWalk<'_> {
+    fn folder(&mut self, path: &Path, depth: usize) -> Result<(), FileComplaint> {
         let named = if depth == 0 { Path::new(".") } else { path };
         let listing = self.root.list(named, MOST_FILES, &any);
         let listing = listing.map_err(|error| cannot("read", path, &error))?;
@@ -77,7 +77,7 @@ impl Walk<'_> {
 
     /// Reads a link to a file inside the folder as that file under another name. Every other
     /// link is skipped.
-    fn link(&mut self, path: &Path) -> Result<(), Complaint> {
+    fn link(&mut self, path: &Path) -> Result<(), FileComplaint> {
         let leads_to = self.root.resolve(path).ok().and_then(|end| end.about);
         match leads_to.map(|about| about.found) {
             Some(FileEntryKind::File) => self.file(path),
@@ -92,7 +92,7 @@ impl Walk<'_> {
         }
     }
 
-    fn file(&mut self, path: &Path) -> Result<(), Complaint> {
+    fn file(&mut self, path: &Path) -> Result<(), FileComplaint> {
         self.files += 1;
         if self.files > MOST_FILES {
             return Err(too_much("more", path));
@@ -107,7 +107,7 @@ impl Walk<'_> {
         };
         let name = path.to_string_lossy().replace('\\', "/");
         self.header(path, opened.about.mode);
-        let mut count = Count::default();
+        let mut count = SkillFileCounter::default();
         let mut buffer = vec![0; 64 * 1024];
         let mut hasher = blake3::Hasher::new();
         loop {
@@ -131,7 +131,7 @@ impl Walk<'_> {
     }
 
     /// Adds a file to the scripts, to the supporting files, or to neither.
-    fn sort(&mut self, path: String, count: &Count, mode: u32) {
+    fn sort(&mut self, path: String, count: &SkillFileCounter, mode: u32) {
         let is_hidden = path.split('/').any(|part| part.starts_with('.'));
         if is_hidden || is_bookkeeping(&path) {
             return;
@@ -139,11 +139,11 @@ impl Walk<'_> {
         if path.starts_with("scripts/") {
             if is_script(&path, count, mode) {
                 let bytes = count.bytes;
-                self.inventory.scripts.push(Script { path, bytes });
+                self.inventory.scripts.push(SkillScript { path, bytes });
             }
             return;
         }
-        self.inventory.files.push(Supporting {
+        self.inventory.files.push(SkillSupportingFile {
             path,
             description: None,
             bytes: count.bytes,
@@ -160,7 +160,7 @@ impl Walk<'_> {
 
     fn remark(&mut self, path: &Path, message: &str) {
         self.header(path, 0);
-        let mut remark = Complaint::new("files", format!("`{}`: {message}", path.display()));
+        let mut remark = FileComplaint::new("files", format!("`{}`: {message}", path.display()));
         remark.file = Some(self.root.path().join(path));
         self.inventory
             .remarks
@@ -185,7 +185,7 @@ fn is_bookkeeping(path: &str) -> bool {
 
 /// Returns whether a file of the `scripts` folder is meant to be run, not data or a module
 /// beside it.
-fn is_script(path: &str, count: &Count, mode: u32) -> bool {
+fn is_script(path: &str, count: &SkillFileCounter, mode: u32) -> bool {
     const ENDINGS: &[&str] = &["py", "js", "mjs", "cjs", "sh", "bash"];
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -195,7 +195,7 @@ fn is_script(path: &str, count: &Count, mode: u32) -> bool {
 
 /// Counts the bytes and lines of a file while it is read.
 #[derive(Debug, Default)]
-struct Count {
+struct SkillFileCounter {
     bytes: u64,
     newlines: usize,
     ends_in_newline: bool,
@@ -203,7 +203,7 @@ struct Count {
     has_shebang: bool,
 }
 
-impl Count {
+impl SkillFileCounter {
     fn add(&mut self, piece: &[u8]) {
         if self.bytes == 0 {
             self.has_shebang = piece.starts_with(b"#!");
@@ -220,17 +220,17 @@ impl Count {
     }
 }
 
-fn cannot(doing: &str, path: &Path, error: &dyn std::fmt::Display) -> Complaint {
+fn cannot(doing: &str, path: &Path, error: &dyn std::fmt::Display) -> FileComplaint {
     let message = format!("could not {doing} `{}`: {error}", shown_path(path));
-    Complaint::new("files", message)
+    FileComplaint::new("files", message)
 }
 
-fn too_much(how: &str, path: &Path) -> Complaint {
+fn too_much(how: &str, path: &Path) -> FileComplaint {
     let message = format!(
         "the folder is {how} than can be checked (at `{}`)",
         shown_path(path)
     );
-    Complaint::new("files", message).advise(format!(
+    FileComplaint::new("files", message).advise(format!(
         "keep a skill within {MOST_FILES} files, {MOST_DEPTH} levels and {} MiB",
         MOST_BYTES / (1024 * 1024)
     ))

@@ -11,12 +11,12 @@ use std::time::Duration;
 use artel_types::Money;
 use serde::Serialize;
 
-pub(crate) use read::{Manner, Reading, read};
-pub(crate) use value::{Exactness, Fault, bounded_text, text, texts};
+pub(crate) use read::{FrontmatterStrictness, ParsedSkillFrontmatter, read};
+pub(crate) use value::{FrontmatterValueError, YamlTypeStrictness, bounded_text, text, texts};
 
 /// The fields of a `SKILL.md`, except its name and description.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Front {
+pub struct SkillFrontmatter {
     /// The name of a licence, or of the file that holds it.
     pub license: Option<String>,
     /// The environment that the skill needs.
@@ -28,11 +28,11 @@ pub struct Front {
     /// An alias or a model id.
     pub model: Option<String>,
     /// Whether the skill runs in the caller's conversation or in its own.
-    pub context: Context,
+    pub context: SkillContextMode,
     /// The agent that runs a forked skill.
-    pub agent: Option<AgentKind>,
+    pub agent: Option<SkillAgentKind>,
     /// Whether the skill continues until it is done.
-    pub mode: Option<Mode>,
+    pub mode: Option<SkillRunMode>,
     /// Largest number of turns, 1 to 100.
     pub max_iterations: Option<u32>,
     /// Number of retries of a failing tool, 0 to 10.
@@ -62,7 +62,7 @@ pub struct Front {
 /// The conversation that a skill runs in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Context {
+pub enum SkillContextMode {
     /// The caller's conversation.
     #[default]
     Inherit,
@@ -73,7 +73,7 @@ pub enum Context {
 /// The agent that runs a forked skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AgentKind {
+pub enum SkillAgentKind {
     /// An agent that looks and reads but changes nothing.
     Explore,
     /// An agent that makes a plan but changes nothing.
@@ -87,7 +87,7 @@ pub enum AgentKind {
 /// Execution mode of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum SkillRunMode {
     /// Turn after turn until it is done.
     Autonomous,
     /// One plan, its tools once, one answer.

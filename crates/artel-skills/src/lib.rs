@@ -31,11 +31,13 @@ pub mod template;
 mod validate;
 mod yaml;
 
-pub use complaint::{Complaint, Remark};
-pub use discover::{Broken, Found, Shadowed, Source, discover};
-pub use front::{AgentKind, Context, Front, Mode};
-pub use load::{MOST_LINES, SizeLimit, load};
+pub use complaint::{FileComplaint, Remark};
+pub use discover::{
+    BrokenSkillFolder, DiscoveredSkills, ShadowedSkill, SkillSourceFolder, discover,
+};
+pub use front::{SkillAgentKind, SkillContextMode, SkillFrontmatter, SkillRunMode};
+pub use load::{MOST_LINES, SkillSizeEnforcement, load};
 pub use request::{read_request, validate_request};
-pub use skill::{Scope, Script, Skill, Supporting};
+pub use skill::{Skill, SkillOrigin, SkillScript, SkillSupportingFile};
 pub use split::empty_body;
 pub use validate::validate_skill;

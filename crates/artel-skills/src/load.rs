@@ -5,10 +5,10 @@ use std::path::Path;
 use artel_files::{RootFolder, RootFolderError};
 
 use crate::folder::{self, any};
-use crate::front::{self, Manner, Reading};
+use crate::front::{self, FrontmatterStrictness, ParsedSkillFrontmatter};
 use crate::split::{MOST_BYTES, MOST_FRONT_BYTES, split};
 use crate::validate::{broken, map};
-use crate::{Complaint, Remark, Scope, Skill, describe, name, prepare, repair, yaml};
+use crate::{FileComplaint, Remark, Skill, SkillOrigin, describe, name, prepare, repair, yaml};
 
 /// Number of lines of a `SKILL.md` above which it gets a remark: it is part of every
 /// prompt of its run.
@@ -16,7 +16,7 @@ pub const MOST_LINES: usize = 500;
 
 /// Treatment of a `SKILL.md` with more than [`MOST_LINES`] lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SizeLimit {
+pub enum SkillSizeEnforcement {
     /// Loading adds a remark.
     #[default]
     Warn,
@@ -29,9 +29,13 @@ pub enum SizeLimit {
 /// Deviations that other agents accept are accepted with a remark. These stay errors: a
 /// missing or unreadable `SKILL.md`, a missing description, values that are out of range
 /// or would change what the skill may do, and duplicate keys.
-pub fn load(folder: &Path, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<Complaint>> {
+pub fn load(
+    folder: &Path,
+    scope: SkillOrigin,
+    limit: SkillSizeEnforcement,
+) -> Result<Skill, Vec<FileComplaint>> {
     let file = folder.join("SKILL.md");
-    let place = |mut complaint: Complaint| {
+    let place = |mut complaint: FileComplaint| {
         complaint.file.get_or_insert_with(|| file.clone());
         complaint
     };
@@ -46,7 +50,11 @@ pub fn load(folder: &Path, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<
         .map_err(|complaints| complaints.into_iter().map(place).collect())
 }
 
-fn read(root: &RootFolder, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<Complaint>> {
+fn read(
+    root: &RootFolder,
+    scope: SkillOrigin,
+    limit: SkillSizeEnforcement,
+) -> Result<Skill, Vec<FileComplaint>> {
     let most = (MOST_BYTES + MOST_FRONT_BYTES) as u64;
     let bytes = root.read(Path::new("SKILL.md"), most, &any);
     let bytes = bytes.map_err(|error| vec![unreadable(&error)])?;
@@ -63,7 +71,7 @@ fn read(root: &RootFolder, scope: Scope, limit: SizeLimit) -> Result<Skill, Vec<
 
     let mut inventory = folder::take(root).map_err(|complaint| vec![complaint])?;
     describe::describe(parts.body, &mut inventory.files);
-    let Reading {
+    let ParsedSkillFrontmatter {
         name,
         description,
         front,
@@ -93,7 +101,7 @@ fn decode(bytes: &[u8]) -> (String, Vec<Remark>) {
         Err(error) => {
             let before = &bytes[..error.valid_up_to()];
             let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-            let remark = Complaint::new("body", "it is not UTF-8; unknown letters show as `�`")
+            let remark = FileComplaint::new("body", "it is not UTF-8; unknown letters show as `�`")
                 .at(line)
                 .advise("save the file as UTF-8");
             (String::from_utf8_lossy(bytes).into_owned(), vec![remark])
@@ -106,7 +114,7 @@ fn fields(
     front: &str,
     folder: Option<&str>,
     remarks: &mut Vec<Remark>,
-) -> Result<Reading, Vec<Complaint>> {
+) -> Result<ParsedSkillFrontmatter, Vec<FileComplaint>> {
     let node = match yaml::parse(front) {
         Ok(node) => node,
         Err(error) => {
@@ -123,7 +131,7 @@ fn fields(
     };
     let mut complaints = Vec::new();
     let map = map(&node, &mut complaints);
-    let mut reading = front::read(map, folder, Manner::Lenient, 1);
+    let mut reading = front::read(map, folder, FrontmatterStrictness::Lenient, 1);
     complaints.append(&mut reading.complaints);
     if complaints.is_empty() {
         return Ok(reading);
@@ -131,12 +139,16 @@ fn fields(
     Err(complaints)
 }
 
-fn size(reading: &Reading, lines: usize, limit: SizeLimit) -> Result<Option<Remark>, Complaint> {
+fn size(
+    reading: &ParsedSkillFrontmatter,
+    lines: usize,
+    limit: SkillSizeEnforcement,
+) -> Result<Option<Remark>, FileComplaint> {
     if lines <= MOST_LINES {
         return Ok(None);
     }
     let message = format!("SKILL.md has {lines} lines; at most {MOST_LINES} should be in it");
-    let complaint = Complaint::new("body", message).at(MOST_LINES + 1);
+    let complaint = FileComplaint::new("body", message).at(MOST_LINES + 1);
     let places = "move API details and specifications to `reference.md`, usage to `examples.md`, \
                   boilerplate to `templates/`";
     if reading.front.legacy_large_file {
@@ -145,8 +157,8 @@ fn size(reading: &Reading, lines: usize, limit: SizeLimit) -> Result<Option<Rema
         ));
     }
     match limit {
-        SizeLimit::Warn => Ok(Some(complaint.advise(places))),
-        SizeLimit::Enforce => Err(complaint.advise(format!(
+        SkillSizeEnforcement::Warn => Ok(Some(complaint.advise(places))),
+        SkillSizeEnforcement::Enforce => Err(complaint.advise(format!(
             "{places}; `legacy_large_file: true` lets it load meanwhile"
         ))),
     }
@@ -160,7 +172,7 @@ fn commands(body: &str, body_line: usize) -> Vec<Remark> {
             let refused = prepare::check_command(command).err()?;
             let shown = crate::complaint::shown(command);
             let message = format!("the command `{shown}` will not run: {refused}");
-            Some(Complaint::new("body", message).at(body_line + line))
+            Some(FileComplaint::new("body", message).at(body_line + line))
         })
         .collect()
 }
@@ -172,15 +184,15 @@ fn usable_name(name: Option<String>, folder: Option<String>, remarks: &mut Vec<R
         given => {
             if given.is_some() {
                 let message = format!("the folder's name, `{folder}`, is used instead");
-                remarks.push(Complaint::new("name", message));
+                remarks.push(FileComplaint::new("name", message));
             }
             folder
         }
     }
 }
 
-fn unreadable(error: &RootFolderError) -> Complaint {
-    let complaint = Complaint::new("frontmatter", error.to_string());
+fn unreadable(error: &RootFolderError) -> FileComplaint {
+    let complaint = FileComplaint::new("frontmatter", error.to_string());
     if error.is_missing() {
         return complaint.advise("a skill is a folder with a file named exactly `SKILL.md`");
     }

@@ -25,18 +25,18 @@ mod words;
 
 use std::collections::BTreeMap;
 
-pub use command::{Refused, SYSTEM, argv, check_command};
-pub use variables::{Arguments, Variables};
-pub use words::{Unbalanced, split_words};
+pub use command::{SYSTEM, SkillCommandRefusal, argv, check_command};
+pub use variables::{SkillArguments, SkillVariables};
+pub use words::{UnbalancedQuoteError, split_words};
 
-use segment::{Segment, Segments};
+use segment::{SkillTextSegment, SkillTextSegmenter};
 
 /// Largest number of unknown names reported; a text with more is not about variables.
 const MOST_UNDEFINED: usize = 50;
 
 /// A text with its commands and variables replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Expanded {
+pub struct ExpandedSkillText {
     /// The text that the model reads.
     pub text: String,
     /// Number of replaced variables.
@@ -50,8 +50,8 @@ pub struct Expanded {
 /// Returns the distinct commands of a text, in order.
 pub fn commands(text: &str) -> Vec<&str> {
     let mut seen = std::collections::HashSet::new();
-    let commands = Segments::of(text).filter_map(|(_, segment)| match segment {
-        Segment::Command(command) => Some(command),
+    let commands = SkillTextSegmenter::of(text).filter_map(|(_, segment)| match segment {
+        SkillTextSegment::Command(command) => Some(command),
         _ => None,
     });
     commands.filter(|command| seen.insert(*command)).collect()
@@ -61,8 +61,8 @@ pub fn commands(text: &str) -> Vec<&str> {
 pub(crate) fn placed_commands(text: &str) -> Vec<(usize, &str)> {
     let (mut line, mut counted) = (0, 0);
     let mut found = Vec::new();
-    for (at, segment) in Segments::of(text) {
-        if let Segment::Command(command) = segment {
+    for (at, segment) in SkillTextSegmenter::of(text) {
+        if let SkillTextSegment::Command(command) = segment {
             line += text[counted..at].matches('\n').count();
             counted = at;
             found.push((line, command));
@@ -73,11 +73,15 @@ pub(crate) fn placed_commands(text: &str) -> Vec<(usize, &str)> {
 
 /// Expands a skill's body. `injected` maps each command to its replacement. A command
 /// without an entry was not run, and the text says so.
-pub fn expand(text: &str, variables: &Variables, injected: &BTreeMap<String, String>) -> Expanded {
-    let mut expansion = Expansion::new(text, variables);
-    for (_, segment) in Segments::of(text) {
+pub fn expand(
+    text: &str,
+    variables: &SkillVariables,
+    injected: &BTreeMap<String, String>,
+) -> ExpandedSkillText {
+    let mut expansion = SkillTextExpander::new(text, variables);
+    for (_, segment) in SkillTextSegmenter::of(text) {
         match segment {
-            Segment::Command(command) => match injected.get(command) {
+            SkillTextSegment::Command(command) => match injected.get(command) {
                 Some(output) => expansion.done.text.push_str(output),
                 None => {
                     expansion.done.text.push_str("[Command not allowed: ");
@@ -100,23 +104,23 @@ pub fn expand(text: &str, variables: &Variables, injected: &BTreeMap<String, Str
 
 /// Expands a supporting file: only variables. Its commands stay text, and no arguments are
 /// appended.
-pub fn expand_supporting(text: &str, variables: &Variables) -> Expanded {
-    let mut expansion = Expansion::new(text, variables);
-    for (_, segment) in Segments::without_commands(text) {
+pub fn expand_supporting(text: &str, variables: &SkillVariables) -> ExpandedSkillText {
+    let mut expansion = SkillTextExpander::new(text, variables);
+    for (_, segment) in SkillTextSegmenter::without_commands(text) {
         expansion.take(segment);
     }
     expansion.done
 }
 
-struct Expansion<'v> {
-    variables: &'v Variables,
-    done: Expanded,
+struct SkillTextExpander<'v> {
+    variables: &'v SkillVariables,
+    done: ExpandedSkillText,
     uses_arguments: bool,
 }
 
-impl<'v> Expansion<'v> {
-    fn new(text: &str, variables: &'v Variables) -> Self {
-        let mut done = Expanded::default();
+impl<'v> SkillTextExpander<'v> {
+    fn new(text: &str, variables: &'v SkillVariables) -> Self {
+        let mut done = ExpandedSkillText::default();
         done.text.reserve(text.len());
         Self {
             variables,
@@ -125,10 +129,12 @@ impl<'v> Expansion<'v> {
         }
     }
 
-    fn take(&mut self, segment: Segment<'_>) {
+    fn take(&mut self, segment: SkillTextSegment<'_>) {
         match segment {
-            Segment::Literal(text) | Segment::Command(text) => self.done.text.push_str(text),
-            Segment::Variable(variable) => {
+            SkillTextSegment::Literal(text) | SkillTextSegment::Command(text) => {
+                self.done.text.push_str(text)
+            }
+            SkillTextSegment::Variable(variable) => {
                 let name = variable.name;
                 match self.variables.value(name, variable.form) {
                     Some(value) => {
@@ -146,7 +152,7 @@ impl<'v> Expansion<'v> {
         }
     }
 
-    fn report(&mut self, variable: &segment::Variable<'_>) {
+    fn report(&mut self, variable: &segment::SkillVariableReference<'_>) {
         let is_name = variable
             .name
             .starts_with(|first: char| first.is_ascii_uppercase())

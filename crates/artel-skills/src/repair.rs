@@ -83,7 +83,7 @@ fn quoted(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::Value;
+    use crate::yaml::YamlValue;
 
     #[test]
     fn what_people_write_is_read() {
@@ -108,13 +108,13 @@ mod tests {
             assert!(yaml::parse(&text).is_err(), "{text}");
             let mended = repair(&text).unwrap();
             let node = yaml::parse(&mended).unwrap();
-            let Value::Map(map) = node.value else {
+            let YamlValue::Map(map) = node.value else {
                 panic!("{mended}");
             };
             let line = |name: &str| text.lines().position(|line| line.starts_with(name));
             for (key, node) in &map {
                 assert_eq!(Some(key.line - 1), line(&key.text), "{text}");
-                if let ("description", Value::Scalar { text, .. }) = (&*key.text, &node.value) {
+                if let ("description", YamlValue::Scalar { text, .. }) = (&*key.text, &node.value) {
                     assert_eq!(text, expected);
                 }
             }

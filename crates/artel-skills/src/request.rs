@@ -11,12 +11,14 @@ use artel_rules::request::file::{ParsedRequestFile, RequestOrigin, RequestStatus
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Timestamp, TraceId};
 
-use crate::Complaint;
+use crate::FileComplaint;
 use crate::complaint::{is_invisible, shown};
-use crate::front::{Exactness, Fault, Manner, bounded_text, text, texts};
+use crate::front::{
+    FrontmatterStrictness, FrontmatterValueError, YamlTypeStrictness, bounded_text, text, texts,
+};
 use crate::split::{check_body, split};
 use crate::validate::{broken, map, open};
-use crate::yaml::{self, Key, Node, Value};
+use crate::yaml::{self, YamlKey, YamlNode, YamlValue};
 
 /// Longest name, in characters.
 const LONGEST_NAME: usize = 100;
@@ -33,7 +35,7 @@ const REQUIRED: [&str; 6] = [
 
 /// Returns all faults in the text of a request; an empty list means that its form is
 /// valid. Unknown keys are ignored. Does not check whether the things that it names exist.
-pub fn validate_request(text: &str) -> Vec<Complaint> {
+pub fn validate_request(text: &str) -> Vec<FileComplaint> {
     let (parts, mut complaints) = match open(text) {
         Ok(opened) => opened,
         Err(complaint) => return vec![complaint],
@@ -42,7 +44,7 @@ pub fn validate_request(text: &str) -> Vec<Complaint> {
         Err(error) => complaints.push(broken(error)),
         Ok(node) => {
             let map = map(&node, &mut complaints);
-            let reader = Reader::read(map, Manner::Strict);
+            let reader = RequestFrontmatterReader::read(map, FrontmatterStrictness::Strict);
             complaints.extend(reader.complaints);
         }
     }
@@ -52,7 +54,7 @@ pub fn validate_request(text: &str) -> Vec<Complaint> {
 
 /// Reads a request as the inbox accepts it, or returns its faults. Apart from an empty
 /// body, it finds no fault that the strict check does not find.
-pub fn read_request(text: &str) -> Result<ParsedRequestFile, Vec<Complaint>> {
+pub fn read_request(text: &str) -> Result<ParsedRequestFile, Vec<FileComplaint>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.split('\n').next().unwrap_or_default();
     let (mut fields, body, body_line, mut complaints) = if first.trim_end() == "---" {
@@ -64,7 +66,7 @@ pub fn read_request(text: &str) -> Result<ParsedRequestFile, Vec<Complaint>> {
     };
     fields.words = words_of(body);
     if fields.words.trim().is_empty() {
-        let blank = Complaint::new("body", "it says nothing").at(body_line);
+        let blank = FileComplaint::new("body", "it says nothing").at(body_line);
         complaints.push(blank.advise("write below the frontmatter what is wanted"));
     }
     if complaints.is_empty() {
@@ -76,33 +78,33 @@ pub fn read_request(text: &str) -> Result<ParsedRequestFile, Vec<Complaint>> {
 
 /// Reads the frontmatter. Unlike the frontmatter of skills from others, it is not
 /// repaired: its author is here and learns of the fault.
-fn read_front(front: &str) -> Result<(ParsedRequestFile, Vec<Complaint>), Vec<Complaint>> {
+fn read_front(front: &str) -> Result<(ParsedRequestFile, Vec<FileComplaint>), Vec<FileComplaint>> {
     let node = yaml::parse(front).map_err(|error| vec![broken(error)])?;
     let mut complaints = Vec::new();
     let map = match &node.value {
         // `---` twice with an empty frontmatter between: a person who fills in no field.
-        Value::Scalar { text, .. } if text.is_empty() => &[],
+        YamlValue::Scalar { text, .. } if text.is_empty() => &[],
         _ => map(&node, &mut complaints),
     };
-    let mut reader = Reader::read(map, Manner::Lenient);
+    let mut reader = RequestFrontmatterReader::read(map, FrontmatterStrictness::Lenient);
     reader.fields.has_front = true;
     reader.fields.other = other_lines(front, map);
     complaints.append(&mut reader.complaints);
     Ok((reader.fields, complaints))
 }
 
-struct Reader {
-    exactness: Exactness,
+struct RequestFrontmatterReader {
+    exactness: YamlTypeStrictness,
     fields: ParsedRequestFile,
-    complaints: Vec<Complaint>,
+    complaints: Vec<FileComplaint>,
 }
 
-impl Reader {
-    fn read(map: &[(Key, Node)], manner: Manner) -> Self {
+impl RequestFrontmatterReader {
+    fn read(map: &[(YamlKey, YamlNode)], manner: FrontmatterStrictness) -> Self {
         let mut reader = Self {
             exactness: match manner {
-                Manner::Strict => Exactness::Exact,
-                Manner::Lenient => Exactness::Loose,
+                FrontmatterStrictness::Strict => YamlTypeStrictness::Exact,
+                FrontmatterStrictness::Lenient => YamlTypeStrictness::Loose,
             },
             fields: ParsedRequestFile::default(),
             complaints: Vec::new(),
@@ -111,14 +113,16 @@ impl Reader {
         for (key, node) in map {
             let plain = key.text.replace('-', "_");
             let result = match seen.get(&plain) {
-                Some(first) => Err(
-                    Fault::new(format!("it says the same as `{}`", shown(first)))
-                        .advise("keep one of them"),
-                ),
+                Some(first) => Err(FrontmatterValueError::new(format!(
+                    "it says the same as `{}`",
+                    shown(first)
+                ))
+                .advise("keep one of them")),
                 None => reader.take(&plain, node),
             };
             if let Err(fault) = result {
-                let complaint = Complaint::new(shown(&key.text), fault.message).at(key.line + 1);
+                let complaint =
+                    FileComplaint::new(shown(&key.text), fault.message).at(key.line + 1);
                 reader.complaints.push(match fault.remedy {
                     Some(remedy) => complaint.advise(remedy),
                     None => complaint,
@@ -126,16 +130,16 @@ impl Reader {
             }
             seen.entry(plain).or_insert(&key.text);
         }
-        if manner == Manner::Strict {
+        if manner == FrontmatterStrictness::Strict {
             let missing = REQUIRED.iter().filter(|field| !seen.contains_key(**field));
-            let missing = missing.map(|field| Complaint::new(*field, "it is missing"));
+            let missing = missing.map(|field| FileComplaint::new(*field, "it is missing"));
             reader.complaints.splice(0..0, missing);
         }
         reader
     }
 
     /// Reads one field into its place. Unknown fields are ignored.
-    fn take(&mut self, field: &str, node: &Node) -> Result<(), Fault> {
+    fn take(&mut self, field: &str, node: &YamlNode) -> Result<(), FrontmatterValueError> {
         let how = self.exactness;
         let fields = &mut self.fields;
         match field {
@@ -154,7 +158,7 @@ impl Reader {
                 let words = RequestOrigin::OF_FILES.map(RequestOrigin::as_str);
                 // The inbox also meets what Artel wrote itself, of requests that came over HTTP.
                 let of = |word: &str| {
-                    let is_known = how == Exactness::Loose || words.contains(&word);
+                    let is_known = how == YamlTypeStrictness::Loose || words.contains(&word);
                     RequestOrigin::of(word).filter(|_| is_known)
                 };
                 fields.source = Some(among(node, how, &words, of)?);
@@ -189,7 +193,7 @@ fn is_field(key: &str) -> bool {
 }
 
 /// Returns the lines that a person added to the frontmatter, unchanged.
-fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
+fn other_lines(front: &str, map: &[(YamlKey, YamlNode)]) -> Vec<String> {
     let lines: Vec<&str> = front.lines().map(str::trim_end).collect();
     let mut starts: Vec<(usize, bool)> = map
         .iter()
@@ -206,7 +210,8 @@ fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
         let mine = entry.iter().filter(|line| *is_theirs || is_comment(line));
         kept.extend(mine.map(|line| (*line).to_owned()));
     }
-    let theirs: Vec<&(Key, Node)> = map.iter().filter(|(key, _)| !is_field(&key.text)).collect();
+    let theirs: Vec<&(YamlKey, YamlNode)> =
+        map.iter().filter(|(key, _)| !is_field(&key.text)).collect();
     match says(&kept.join("\n"), &theirs) {
         true => kept,
         // Several keys on a line, or a key over several lines: the entries are written one per
@@ -219,35 +224,35 @@ fn other_lines(front: &str, map: &[(Key, Node)]) -> Vec<String> {
 }
 
 /// Returns whether the lines alone parse to exactly these entries.
-fn says(lines: &str, entries: &[&(Key, Node)]) -> bool {
+fn says(lines: &str, entries: &[&(YamlKey, YamlNode)]) -> bool {
     let expected = entries
         .iter()
         .map(|(key, node)| (&*key.text, node.to_json()));
     match yaml::parse(lines).map(|node| node.value) {
-        Ok(Value::Map(map)) => map
+        Ok(YamlValue::Map(map)) => map
             .iter()
             .map(|(key, node)| (&*key.text, node.to_json()))
             .eq(expected),
-        Ok(Value::Scalar { text, .. }) => text.is_empty() && entries.is_empty(),
+        Ok(YamlValue::Scalar { text, .. }) => text.is_empty() && entries.is_empty(),
         _ => false,
     }
 }
 
 /// Writes an entry as JSON, which is valid YAML.
-fn on_one_line(key: &Key, node: &Node) -> String {
+fn on_one_line(key: &YamlKey, node: &YamlNode) -> String {
     let name = serde_json::Value::from(key.text.as_str());
     format!("{name}: {}", node.to_json())
 }
 
 fn among<T>(
-    node: &Node,
-    how: Exactness,
+    node: &YamlNode,
+    how: YamlTypeStrictness,
     words: &[&str],
     of: impl Fn(&str) -> Option<T>,
-) -> Result<T, Fault> {
+) -> Result<T, FrontmatterValueError> {
     let given = text(node, how)?;
     of(&given).ok_or_else(|| {
-        Fault::new(format!(
+        FrontmatterValueError::new(format!(
             "`{}` is none of {}",
             shown(&given),
             words.join(", ")
@@ -255,14 +260,18 @@ fn among<T>(
     })
 }
 
-fn name(node: &Node, how: Exactness, what: &str) -> Result<String, Fault> {
+fn name(
+    node: &YamlNode,
+    how: YamlTypeStrictness,
+    what: &str,
+) -> Result<String, FrontmatterValueError> {
     let name = text(node, how)?;
     check_name(&name, what)?;
     Ok(name)
 }
 
 /// Reads the name of a portal, also with the `@` of a path: `@Shop`.
-fn portal(node: &Node, how: Exactness) -> Result<String, Fault> {
+fn portal(node: &YamlNode, how: YamlTypeStrictness) -> Result<String, FrontmatterValueError> {
     let given = text(node, how)?;
     let name = given.strip_prefix('@').unwrap_or(&given);
     check_name(name, "portal")?;
@@ -270,7 +279,7 @@ fn portal(node: &Node, how: Exactness) -> Result<String, Fault> {
 }
 
 /// Checks a name that becomes part of file names and branches, so it must never be a path.
-fn check_name(name: &str, what: &str) -> Result<(), Fault> {
+fn check_name(name: &str, what: &str) -> Result<(), FrontmatterValueError> {
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_. ".contains(letter);
     let is_good = !name.trim().is_empty()
         && name.trim() == name
@@ -284,12 +293,12 @@ fn check_name(name: &str, what: &str) -> Result<(), Fault> {
         return Ok(());
     }
     Err(
-        Fault::new(format!("`{}` is not the name of a {what}", shown(name)))
+        FrontmatterValueError::new(format!("`{}` is not the name of a {what}", shown(name)))
             .advise(format!("write the name of a {what}, not a path")),
     )
 }
 
-fn trace(node: &Node, how: Exactness) -> Result<TraceId, Fault> {
+fn trace(node: &YamlNode, how: YamlTypeStrictness) -> Result<TraceId, FrontmatterValueError> {
     let given = text(node, how)?;
     let is_version_4 =
         |id: &uuid::Uuid| id.get_version_num() == 4 && id.get_variant() == uuid::Variant::RFC4122;
@@ -297,16 +306,16 @@ fn trace(node: &Node, how: Exactness) -> Result<TraceId, Fault> {
         given.len() == 36 && uuid::Uuid::try_parse(&given).is_ok_and(|it| is_version_4(&it));
     let trace = given.parse().ok().filter(|_| is_good);
     trace.ok_or_else(|| {
-        Fault::new(format!("`{}` is not a UUID of version 4", shown(&given)))
+        FrontmatterValueError::new(format!("`{}` is not a UUID of version 4", shown(&given)))
             .advise("it looks like `3f0c9a52-7d1e-4b8a-9c40-5e6f7a8b9c0d`")
     })
 }
 
-fn moment(node: &Node, how: Exactness) -> Result<Timestamp, Fault> {
+fn moment(node: &YamlNode, how: YamlTypeStrictness) -> Result<Timestamp, FrontmatterValueError> {
     let given = text(node, how)?;
     let moment = given.parse().ok().filter(|_| is_moment(&given));
     moment.ok_or_else(|| {
-        Fault::new(format!("`{}` is not a moment by RFC 3339", shown(&given)))
+        FrontmatterValueError::new(format!("`{}` is not a moment by RFC 3339", shown(&given)))
             .advise("it looks like `2026-11-15T08:30:00Z`")
     })
 }
@@ -357,9 +366,10 @@ fn by_commas(text: &str) -> Vec<String> {
     text.split(',').map(|it| it.trim().to_owned()).collect()
 }
 
-fn tags(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
-    let list = |message: &str| Fault::new(message).advise("write a list such as `[a, b]`");
-    let Value::List(_) = &node.value else {
+fn tags(node: &YamlNode, how: YamlTypeStrictness) -> Result<Vec<String>, FrontmatterValueError> {
+    let list =
+        |message: &str| FrontmatterValueError::new(message).advise("write a list such as `[a, b]`");
+    let YamlValue::List(_) = &node.value else {
         return Err(list("it is not a list of texts"));
     };
     let tags = texts(node, how, by_commas).map_err(|fault| list(&fault.message))?;

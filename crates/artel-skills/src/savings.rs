@@ -10,14 +10,14 @@ const BYTES_PER_TOKEN: u64 = 3;
 
 /// Estimated number of tokens of a skill's files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct SkillTokenSizes {
     /// Tokens of `SKILL.md`, which every turn carries.
     pub skill: u64,
     /// Tokens of each supporting text file, by its path.
     pub files: BTreeMap<String, u64>,
 }
 
-impl Sizes {
+impl SkillTokenSizes {
     /// Estimates a skill's files.
     pub fn of(skill: &Skill) -> Self {
         let texts = skill.files.iter().filter(|file| file.lines.is_some());
@@ -38,7 +38,7 @@ impl Sizes {
 /// Returns the percentage that a usual run of a skill saves: eight turns, the first two
 /// with `SKILL.md` alone, the others with its largest file too. Returns `None` if the
 /// skill has no text file to load on demand.
-pub fn usual(sizes: &Sizes) -> Option<f64> {
+pub fn usual(sizes: &SkillTokenSizes) -> Option<f64> {
     let largest = sizes.files.values().copied().max()?;
     let mut turns = vec![sizes.skill; 2];
     turns.resize(8, sizes.skill + largest);
@@ -77,7 +77,7 @@ mod tests {
         assert!(saved(&[], 100).abs() < f64::EPSILON);
         assert!(saved(&[0], 0).abs() < f64::EPSILON);
         assert_eq!(tokens(10), 4);
-        let mut sizes = Sizes {
+        let mut sizes = SkillTokenSizes {
             skill: 100,
             files: BTreeMap::new(),
         };

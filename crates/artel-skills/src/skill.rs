@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::{Front, Remark};
+use crate::{Remark, SkillFrontmatter};
 
 /// A folder with a `SKILL.md`, read and checked.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,9 +16,9 @@ pub struct Skill {
     /// The absolute path of its folder, without links.
     pub folder: PathBuf,
     /// The origin of the skill.
-    pub scope: Scope,
+    pub scope: SkillOrigin,
     /// The other frontmatter fields.
-    pub front: Front,
+    pub front: SkillFrontmatter,
     /// The instructions as their author wrote them.
     #[serde(skip)]
     pub body: String,
@@ -30,9 +30,9 @@ pub struct Skill {
     /// hash.
     pub hash: String,
     /// The files that can be read on demand, sorted by path.
-    pub files: Vec<Supporting>,
+    pub files: Vec<SkillSupportingFile>,
     /// The files that can be run, sorted by path.
-    pub scripts: Vec<Script>,
+    pub scripts: Vec<SkillScript>,
     /// Notes for the author.
     pub remarks: Vec<Remark>,
 }
@@ -40,7 +40,7 @@ pub struct Skill {
 /// The origin of a skill. It decides which questions are asked before its first use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum SkillOrigin {
     /// The workshop's own skill.
     Workshop,
     /// A skill that came with a project.
@@ -51,7 +51,7 @@ pub enum Scope {
 
 /// A file beside `SKILL.md` that is read only when the work needs it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Supporting {
+pub struct SkillSupportingFile {
     /// Path relative to the skill's folder, with slashes.
     pub path: String,
     /// The description of it in `SKILL.md`.
@@ -63,7 +63,7 @@ pub struct Supporting {
 
 /// A file of the `scripts` folder that can be run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Script {
+pub struct SkillScript {
     /// Path relative to the skill's folder, with slashes.
     pub path: String,
     pub bytes: u64,

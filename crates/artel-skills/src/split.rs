@@ -1,6 +1,6 @@
 //! Splits a file into frontmatter and body.
 
-use crate::{Complaint, Remark};
+use crate::{FileComplaint, Remark};
 
 /// Largest body of a skill or request, in bytes. A larger file is not read.
 pub(crate) const MOST_BYTES: usize = 1024 * 1024;
@@ -9,7 +9,7 @@ pub(crate) const MOST_FRONT_BYTES: usize = 64 * 1024;
 
 /// A file in its two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Parts<'t> {
+pub(crate) struct FrontmatterSplit<'t> {
     /// The YAML without its delimiters; it begins on line 2.
     pub(crate) front: &'t str,
     /// Everything after the closing line.
@@ -21,7 +21,7 @@ pub(crate) struct Parts<'t> {
 }
 
 /// Splits a text at the two lines that are `---` and nothing else.
-pub(crate) fn split(text: &str) -> Result<Parts<'_>, Complaint> {
+pub(crate) fn split(text: &str) -> Result<FrontmatterSplit<'_>, FileComplaint> {
     let (text, has_mark) = match text.strip_prefix('\u{feff}') {
         Some(rest) => (rest, true),
         None => (text, false),
@@ -29,7 +29,7 @@ pub(crate) fn split(text: &str) -> Result<Parts<'_>, Complaint> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     if first.trim_end() != "---" {
         return Err(
-            Complaint::new("frontmatter", "the file does not begin with a `---` line")
+            FileComplaint::new("frontmatter", "the file does not begin with a `---` line")
                 .at(1)
                 .advise("put `---`, the fields and another `---` before the text"),
         );
@@ -37,7 +37,7 @@ pub(crate) fn split(text: &str) -> Result<Parts<'_>, Complaint> {
     let mut at = 0;
     for (number, line) in rest.split_inclusive('\n').enumerate() {
         if line.trim_end() == "---" {
-            return Ok(Parts {
+            return Ok(FrontmatterSplit {
                 front: &rest[..at],
                 body: &rest[at + line.len()..],
                 body_line: number + 3,
@@ -47,25 +47,25 @@ pub(crate) fn split(text: &str) -> Result<Parts<'_>, Complaint> {
         at += line.len();
         if at > MOST_FRONT_BYTES {
             let message = format!("it is longer than {} KiB", MOST_FRONT_BYTES / 1024);
-            return Err(Complaint::new("frontmatter", message)
+            return Err(FileComplaint::new("frontmatter", message)
                 .advise("close it with a `---` line and put text into the body"));
         }
     }
     Err(
-        Complaint::new("frontmatter", "it is not closed by a `---` line")
+        FileComplaint::new("frontmatter", "it is not closed by a `---` line")
             .advise("put a line with only `---` after the last field"),
     )
 }
 
 /// Returns what is wrong with a body on its own.
-pub(crate) fn check_body(parts: &Parts<'_>) -> Option<Complaint> {
+pub(crate) fn check_body(parts: &FrontmatterSplit<'_>) -> Option<FileComplaint> {
     if parts.body.len() > MOST_BYTES {
         let message = format!("it is larger than {} KiB", MOST_BYTES / 1024);
-        return Some(Complaint::new("body", message));
+        return Some(FileComplaint::new("body", message));
     }
     let at = parts.body.find('\0')?;
     let line = parts.body_line + parts.body[..at].matches('\n').count();
-    Some(Complaint::new("body", "it holds a NUL character").at(line))
+    Some(FileComplaint::new("body", "it holds a NUL character").at(line))
 }
 
 /// Returns a warning if the text below the frontmatter is blank: the format allows it, but
@@ -73,7 +73,7 @@ pub(crate) fn check_body(parts: &Parts<'_>) -> Option<Complaint> {
 pub fn empty_body(text: &str) -> Option<Remark> {
     let parts = split(text).ok()?;
     parts.body.trim().is_empty().then(|| {
-        Complaint::new("body", "there is no text after the frontmatter")
+        FileComplaint::new("body", "there is no text after the frontmatter")
             .at(parts.body_line)
             .advise("write there what is to be done")
     })

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
-pub(crate) use scalar::{Kind, Style, kind};
+pub(crate) use scalar::{YamlScalarKind, YamlScalarStyle, kind};
 
 use crate::complaint::shown;
 
@@ -24,25 +24,25 @@ const TOO_DEEP: &str = "it is nested too deeply";
 
 /// A value and the line where it begins.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
+pub(crate) struct YamlNode {
     /// The line in the parsed text, counted from 1.
     pub(crate) line: usize,
-    pub(crate) value: Value,
+    pub(crate) value: YamlValue,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum YamlValue {
     Scalar {
         text: String,
-        style: Style,
+        style: YamlScalarStyle,
     },
-    List(Vec<Node>),
+    List(Vec<YamlNode>),
     /// Keys in their order, without duplicates.
-    Map(Vec<(Key, Node)>),
+    Map(Vec<(YamlKey, YamlNode)>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct YamlKey {
     pub(crate) text: String,
     pub(crate) line: usize,
 }
@@ -80,53 +80,53 @@ impl YamlError {
 }
 
 /// Reads one document. An empty text is a null.
-pub(crate) fn parse(text: &str) -> Result<Node, YamlError> {
+pub(crate) fn parse(text: &str) -> Result<YamlNode, YamlError> {
     let options = granit_parser::options! {
         disallow_directives: true,
         emit_comments: false,
         flow_nesting_limit: MOST_DEPTH,
         block_nesting_limit: MOST_DEPTH,
     };
-    let mut reader = Reader::default();
+    let mut reader = YamlTreeBuilder::default();
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| YamlError::of(&error))?;
         reader.take(event, span)?;
     }
-    let empty = Node {
+    let empty = YamlNode {
         line: 1,
         value: plain(""),
     };
     Ok(reader.root.unwrap_or(empty))
 }
 
-fn plain(text: &str) -> Value {
-    Value::Scalar {
+fn plain(text: &str) -> YamlValue {
+    YamlValue::Scalar {
         text: text.to_owned(),
-        style: Style::Plain,
+        style: YamlScalarStyle::Plain,
     }
 }
 
 /// Builds the tree without recursion, so that depth is a number and not a call stack.
 #[derive(Default)]
-struct Reader {
-    open: Vec<Open>,
-    root: Option<Node>,
+struct YamlTreeBuilder {
+    open: Vec<OpenYamlCollection>,
+    root: Option<YamlNode>,
     nodes: usize,
     documents: usize,
 }
 
 /// A list or map that is still being read.
-enum Open {
-    List(usize, Vec<Node>),
+enum OpenYamlCollection {
+    List(usize, Vec<YamlNode>),
     Map {
         line: usize,
-        entries: Vec<(Key, Node)>,
+        entries: Vec<(YamlKey, YamlNode)>,
         seen: HashSet<String>,
-        key: Option<Key>,
+        key: Option<YamlKey>,
     },
 }
 
-impl Reader {
+impl YamlTreeBuilder {
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), YamlError> {
         let line = span.start.line();
         match event {
@@ -138,22 +138,22 @@ impl Reader {
             }
             Event::Scalar(text, style, anchor, tag) => {
                 refuse(line, anchor, tag.as_deref())?;
-                let value = Value::Scalar {
+                let value = YamlValue::Scalar {
                     text: text.into_owned(),
                     style: match style {
-                        ScalarStyle::Plain => Style::Plain,
-                        _ => Style::Quoted,
+                        ScalarStyle::Plain => YamlScalarStyle::Plain,
+                        _ => YamlScalarStyle::Quoted,
                     },
                 };
-                self.put(Node { line, value })?;
+                self.put(YamlNode { line, value })?;
             }
             Event::SequenceStart(_, anchor, tag) => {
                 refuse(line, anchor, tag.as_deref())?;
-                self.begin(Open::List(line, Vec::new()))?;
+                self.begin(OpenYamlCollection::List(line, Vec::new()))?;
             }
             Event::MappingStart(_, anchor, tag) => {
                 refuse(line, anchor, tag.as_deref())?;
-                self.begin(Open::Map {
+                self.begin(OpenYamlCollection::Map {
                     line,
                     entries: Vec::new(),
                     seen: HashSet::new(),
@@ -169,12 +169,12 @@ impl Reader {
         Ok(())
     }
 
-    fn begin(&mut self, open: Open) -> Result<(), YamlError> {
-        let (Open::List(line, _) | Open::Map { line, .. }) = &open;
+    fn begin(&mut self, open: OpenYamlCollection) -> Result<(), YamlError> {
+        let (OpenYamlCollection::List(line, _) | OpenYamlCollection::Map { line, .. }) = &open;
         if self.open.len() >= MOST_DEPTH {
             return Err(YamlError::new(*line, TOO_DEEP));
         }
-        if let Some(Open::Map { key: None, .. }) = self.open.last() {
+        if let Some(OpenYamlCollection::Map { key: None, .. }) = self.open.last() {
             return Err(YamlError::new(*line, "a key must be plain text"));
         }
         self.open.push(open);
@@ -183,13 +183,13 @@ impl Reader {
 
     fn end(&mut self) -> Result<(), YamlError> {
         let node = match self.open.pop() {
-            Some(Open::List(line, items)) => Node {
+            Some(OpenYamlCollection::List(line, items)) => YamlNode {
                 line,
-                value: Value::List(items),
+                value: YamlValue::List(items),
             },
-            Some(Open::Map { line, entries, .. }) => Node {
+            Some(OpenYamlCollection::Map { line, entries, .. }) => YamlNode {
                 line,
-                value: Value::Map(entries),
+                value: YamlValue::Map(entries),
             },
             None => return Ok(()),
         };
@@ -198,7 +198,7 @@ impl Reader {
 
     /// Adds a finished node to the innermost open list or map: as an item, a key, or the value
     /// of the last key.
-    fn put(&mut self, node: Node) -> Result<(), YamlError> {
+    fn put(&mut self, node: YamlNode) -> Result<(), YamlError> {
         self.nodes += 1;
         if self.nodes > MOST_NODES {
             let message = format!("it has more than {MOST_NODES} values");
@@ -206,18 +206,18 @@ impl Reader {
         }
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List(_, items)) => items.push(node),
-            Some(Open::Map { entries, key, .. }) if key.is_some() => {
+            Some(OpenYamlCollection::List(_, items)) => items.push(node),
+            Some(OpenYamlCollection::Map { entries, key, .. }) if key.is_some() => {
                 entries.extend(key.take().map(|key| (key, node)));
             }
-            Some(Open::Map { seen, key, .. }) => {
-                let Value::Scalar { text, .. } = node.value else {
+            Some(OpenYamlCollection::Map { seen, key, .. }) => {
+                let YamlValue::Scalar { text, .. } = node.value else {
                     return Err(YamlError::new(node.line, "a key must be plain text"));
                 };
                 if !seen.insert(text.clone()) {
                     return Err(self.duplicate(text, node.line));
                 }
-                *key = Some(Key {
+                *key = Some(YamlKey {
                     text,
                     line: node.line,
                 });
@@ -228,8 +228,8 @@ impl Reader {
 
     fn duplicate(&self, text: String, line: usize) -> YamlError {
         let above = self.open.iter().filter_map(|open| match open {
-            Open::Map { key, .. } => key.as_ref().map(|key| key.text.clone()),
-            Open::List(..) => None,
+            OpenYamlCollection::Map { key, .. } => key.as_ref().map(|key| key.text.clone()),
+            OpenYamlCollection::List(..) => None,
         });
         let message = format!("the key `{}` is given twice", shown(&text));
         YamlError {
@@ -251,24 +251,24 @@ fn refuse(line: usize, anchor: usize, tag: Option<&Tag>) -> Result<(), YamlError
     Ok(())
 }
 
-impl Node {
+impl YamlNode {
     /// Returns whether the value is empty.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(&self.value, Value::Scalar { text, style } if kind(text, *style) == Kind::Null)
+        matches!(&self.value, YamlValue::Scalar { text, style } if kind(text, *style) == YamlScalarKind::Null)
     }
 
     /// Returns the value as JSON, for storing or display.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {
-            Value::Scalar { text, style } => match kind(text, *style) {
-                Kind::Null => Json::Null,
-                Kind::Bool(yes) => Json::Bool(yes),
-                Kind::Int(number) => Json::from(number),
-                Kind::Number(_) | Kind::Text => Json::from(text.as_str()),
+            YamlValue::Scalar { text, style } => match kind(text, *style) {
+                YamlScalarKind::Null => Json::Null,
+                YamlScalarKind::Bool(yes) => Json::Bool(yes),
+                YamlScalarKind::Int(number) => Json::from(number),
+                YamlScalarKind::Number(_) | YamlScalarKind::Text => Json::from(text.as_str()),
             },
-            Value::List(items) => items.iter().map(Self::to_json).collect(),
-            Value::Map(entries) => entries
+            YamlValue::List(items) => items.iter().map(Self::to_json).collect(),
+            YamlValue::Map(entries) => entries
                 .iter()
                 .map(|(key, node)| (key.text.clone(), node.to_json()))
                 .collect(),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use artel_skills::choose::{Choice, best};
-use artel_skills::{Scope, SizeLimit, Skill, Source, discover};
+use artel_skills::choose::{SkillChoice, best};
+use artel_skills::{Skill, SkillOrigin, SkillSizeEnforcement, SkillSourceFolder, discover};
 
 /// Requests as people type them, with the skill that each is for; none where no skill is.
 const LABELLED: &[(&str, Option<&str>)] = &[
@@ -114,11 +114,11 @@ const LABELLED: &[(&str, Option<&str>)] = &[
 
 fn skills() -> Vec<Skill> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/skills");
-    let source = Source {
+    let source = SkillSourceFolder {
         folder,
-        scope: Scope::User,
+        scope: SkillOrigin::User,
     };
-    discover(&[source], SizeLimit::Enforce).skills
+    discover(&[source], SkillSizeEnforcement::Enforce).skills
 }
 
 /// Precision: of the requests for which one skill was chosen, those where it was the right one.
@@ -133,16 +133,16 @@ fn words_alone_choose_rightly_and_leave_the_rest_open() {
         let choice = best(request, &skills);
         wanted += i32::from(label.is_some());
         match &choice {
-            Choice::One(name) => {
+            SkillChoice::One(name) => {
                 chosen += 1;
                 right += i32::from(Some(name.as_str()) == *label);
             }
-            Choice::Unsure(names) => {
+            SkillChoice::Unsure(names) => {
                 open += i32::from(label.is_some_and(|label| names.iter().any(|it| it == label)));
             }
-            Choice::None => {}
+            SkillChoice::None => {}
         }
-        if !matches!(&choice, Choice::One(name) if Some(name.as_str()) == *label) {
+        if !matches!(&choice, SkillChoice::One(name) if Some(name.as_str()) == *label) {
             misses.push((request, label, choice));
         }
     }
@@ -162,7 +162,10 @@ fn words_alone_choose_rightly_and_leave_the_rest_open() {
     let none = LABELLED.iter().filter(|(_, label)| label.is_none());
     for (request, _) in none {
         let choice = best(request, &skills);
-        assert!(!matches!(choice, Choice::One(_)), "{request}: {choice:?}");
+        assert!(
+            !matches!(choice, SkillChoice::One(_)),
+            "{request}: {choice:?}"
+        );
     }
     assert!(
         skills.iter().any(|skill| skill.name == "Data Analysis"),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use artel_skills::prepare::{Arguments, Expanded, Variables, commands, expand, expand_supporting};
+use artel_skills::prepare::{
+    ExpandedSkillText, SkillArguments, SkillVariables, commands, expand, expand_supporting,
+};
 use proptest::prelude::*;
 
-fn variables(arguments: &str) -> Variables {
-    Variables {
-        arguments: Arguments::from_text(arguments),
+fn variables(arguments: &str) -> SkillVariables {
+    SkillVariables {
+        arguments: SkillArguments::from_text(arguments),
         skill_dir: "/skills/pdf".into(),
         workspace: "/work".into(),
         session: "s-1".into(),
@@ -21,7 +23,7 @@ fn variables(arguments: &str) -> Variables {
     }
 }
 
-fn plain(text: &str, arguments: &str) -> Expanded {
+fn plain(text: &str, arguments: &str) -> ExpandedSkillText {
     expand(text, &variables(arguments), &BTreeMap::new())
 }
 
@@ -133,12 +135,12 @@ fn words_make_a_text_that_splits_again() {
             .map(|word| (*word).to_owned())
             .collect::<Vec<_>>()
     };
-    let one = Arguments::from_words(words(&["please do this"]));
+    let one = SkillArguments::from_words(words(&["please do this"]));
     assert_eq!(one.text(), "please do this");
     assert_eq!(one.words(), ["please do this"]);
-    let many = Arguments::from_words(words(&["a b", "", "it's"]));
-    assert_eq!(Arguments::from_text(many.text()).words(), many.words());
-    assert_eq!(Arguments::from_text("it's").words(), ["it's"]);
+    let many = SkillArguments::from_words(words(&["a b", "", "it's"]));
+    assert_eq!(SkillArguments::from_text(many.text()).words(), many.words());
+    assert_eq!(SkillArguments::from_text("it's").words(), ["it's"]);
 }
 
 #[test]

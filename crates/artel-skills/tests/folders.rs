@@ -10,10 +10,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_skills::savings::{Sizes, saved};
+use artel_skills::savings::{SkillTokenSizes, saved};
 use artel_skills::{
-    AgentKind, Context, Found, Mode, Scope, SizeLimit, Skill, Source, body, cases, catalogue,
-    choose, discover, load, prepare,
+    DiscoveredSkills, Skill, SkillAgentKind, SkillContextMode, SkillOrigin, SkillRunMode,
+    SkillSizeEnforcement, SkillSourceFolder, body, cases, catalogue, choose, discover, load,
+    prepare,
 };
 use artel_types::Money;
 
@@ -21,16 +22,21 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/skills")
 }
 
-fn all() -> Found {
-    let source = Source {
+fn all() -> DiscoveredSkills {
+    let source = SkillSourceFolder {
         folder: examples(),
-        scope: Scope::User,
+        scope: SkillOrigin::User,
     };
-    discover(&[source], SizeLimit::Enforce)
+    discover(&[source], SkillSizeEnforcement::Enforce)
 }
 
 fn example(name: &str) -> Skill {
-    load(&examples().join(name), Scope::User, SizeLimit::Enforce).unwrap()
+    load(
+        &examples().join(name),
+        SkillOrigin::User,
+        SkillSizeEnforcement::Enforce,
+    )
+    .unwrap()
 }
 
 fn write(path: &Path, text: &str) {
@@ -152,7 +158,7 @@ fn files_scripts_and_descriptions_are_found() {
 #[test]
 fn fields_are_read_in_every_spelling() {
     let front = example("csv-report").front;
-    assert_eq!(front.mode, Some(Mode::Autonomous));
+    assert_eq!(front.mode, Some(SkillRunMode::Autonomous));
     assert_eq!(
         (front.max_iterations, front.max_retries_per_tool),
         (Some(20), Some(2))
@@ -162,7 +168,7 @@ fn fields_are_read_in_every_spelling() {
     assert_eq!(front.max_cost, Some(Money(250_000)));
     assert_eq!(
         (front.context, front.agent),
-        (Context::Fork, Some(AgentKind::General))
+        (SkillContextMode::Fork, Some(SkillAgentKind::General))
     );
     assert_eq!(
         front.allowed_tools.unwrap(),
@@ -223,7 +229,12 @@ fn what_is_out_of_range_is_an_error_with_its_place() {
             &file,
             &minimal("x").replace("---\nDo", &format!("{line}\n---\nDo")),
         );
-        let complaints = load(file.parent().unwrap(), Scope::Portal, SizeLimit::Warn).unwrap_err();
+        let complaints = load(
+            file.parent().unwrap(),
+            SkillOrigin::Portal,
+            SkillSizeEnforcement::Warn,
+        )
+        .unwrap_err();
         assert_eq!(complaints[0].field, field);
         assert!(complaints[0].line >= Some(4), "{line}");
         assert_eq!(complaints[0].file.as_deref(), Some(&*file));
@@ -247,7 +258,12 @@ fn what_is_out_of_range_is_an_error_with_its_place() {
             &file,
             &minimal("x").replace("---\nDo", &format!("{line}\n---\nDo")),
         );
-        load(file.parent().unwrap(), Scope::Portal, SizeLimit::Warn).unwrap();
+        load(
+            file.parent().unwrap(),
+            SkillOrigin::Portal,
+            SkillSizeEnforcement::Warn,
+        )
+        .unwrap();
     }
     for text in [
         "",
@@ -257,11 +273,16 @@ fn what_is_out_of_range_is_an_error_with_its_place() {
     ] {
         write(&file, text);
         assert!(
-            load(file.parent().unwrap(), Scope::User, SizeLimit::Warn).is_err(),
+            load(
+                file.parent().unwrap(),
+                SkillOrigin::User,
+                SkillSizeEnforcement::Warn
+            )
+            .is_err(),
             "{text}"
         );
     }
-    let missing = load(dir.path(), Scope::User, SizeLimit::Warn).unwrap_err();
+    let missing = load(dir.path(), SkillOrigin::User, SkillSizeEnforcement::Warn).unwrap_err();
     assert!(missing[0].remedy.as_ref().unwrap().contains("SKILL.md"));
 }
 
@@ -272,7 +293,12 @@ fn a_rule_that_cannot_be_read_allows_nothing() {
     for (rules, left) in [("[Read, \"Bash(git\"]", 1), ("Bash(git", 0), ("[]", 0)] {
         let line = format!("allowed-tools: {rules}\n---\nDo");
         write(&file, &minimal("x").replace("---\nDo", &line));
-        let skill = load(file.parent().unwrap(), Scope::Portal, SizeLimit::Warn).unwrap();
+        let skill = load(
+            file.parent().unwrap(),
+            SkillOrigin::Portal,
+            SkillSizeEnforcement::Warn,
+        )
+        .unwrap();
         assert_eq!(skill.front.allowed_tools.unwrap().len(), left, "{rules}");
         assert_eq!(skill.remarks.is_empty(), rules == "[]");
     }
@@ -292,7 +318,12 @@ fn a_name_that_cannot_be_used_gives_way_to_the_folder_s() {
             &dir.path().join("x/SKILL.md"),
             &minimal("y").replace(" y\n", &format!(" {given}\n")),
         );
-        let skill = load(&dir.path().join("x"), Scope::User, SizeLimit::Warn).unwrap();
+        let skill = load(
+            &dir.path().join("x"),
+            SkillOrigin::User,
+            SkillSizeEnforcement::Warn,
+        )
+        .unwrap();
         assert_eq!(skill.name, expected);
         assert!(
             skill.remarks.iter().any(|remark| remark.field == "name"),
@@ -305,14 +336,19 @@ fn a_name_that_cannot_be_used_gives_way_to_the_folder_s() {
 fn five_hundred_lines_are_the_limit() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x/SKILL.md");
-    let try_lines = |lines: usize, extra: &str, limit: SizeLimit| {
+    let try_lines = |lines: usize, extra: &str, limit: SkillSizeEnforcement| {
         let head = minimal("x").replace("---\nDo", &format!("{extra}---\nDo"));
         let rest = lines - head.lines().count();
         write(&file, &(head + &"line\n".repeat(rest)));
-        load(file.parent().unwrap(), Scope::Workshop, limit)
+        load(file.parent().unwrap(), SkillOrigin::Workshop, limit)
     };
-    assert_eq!(try_lines(500, "", SizeLimit::Enforce).unwrap().remarks, []);
-    let complaint = try_lines(501, "", SizeLimit::Enforce)
+    assert_eq!(
+        try_lines(500, "", SkillSizeEnforcement::Enforce)
+            .unwrap()
+            .remarks,
+        []
+    );
+    let complaint = try_lines(501, "", SkillSizeEnforcement::Enforce)
         .unwrap_err()
         .remove(0);
     let text = complaint.to_string();
@@ -326,10 +362,18 @@ fn five_hundred_lines_are_the_limit() {
     ] {
         assert!(text.contains(word), "{text}");
     }
-    let legacy = try_lines(501, "legacy_large_file: true\n", SizeLimit::Enforce).unwrap();
+    let legacy = try_lines(
+        501,
+        "legacy_large_file: true\n",
+        SkillSizeEnforcement::Enforce,
+    )
+    .unwrap();
     assert_eq!((legacy.remarks.len(), legacy.lines), (1, 501));
     assert_eq!(
-        try_lines(501, "", SizeLimit::Warn).unwrap().remarks.len(),
+        try_lines(501, "", SkillSizeEnforcement::Warn)
+            .unwrap()
+            .remarks
+            .len(),
         1
     );
 }
@@ -348,7 +392,7 @@ fn nothing_outside_of_the_folder_is_listed_or_read() {
     symlink("..", skill.join("up")).unwrap();
     fs::create_dir(skill.join("scripts")).unwrap();
     symlink("../../secret.py", skill.join("scripts/evil.py")).unwrap();
-    let loaded = load(&skill, Scope::Portal, SizeLimit::Warn).unwrap();
+    let loaded = load(&skill, SkillOrigin::Portal, SkillSizeEnforcement::Warn).unwrap();
     assert_eq!(paths(&loaded), ["alias.md", "real.md"]);
     assert_eq!(loaded.scripts, []);
     let remarked: Vec<&str> = loaded
@@ -360,7 +404,7 @@ fn nothing_outside_of_the_folder_is_listed_or_read() {
 
     fs::remove_file(skill.join("SKILL.md")).unwrap();
     symlink("../secret.md", skill.join("SKILL.md")).unwrap();
-    assert!(load(&skill, Scope::Portal, SizeLimit::Warn).is_err());
+    assert!(load(&skill, SkillOrigin::Portal, SkillSizeEnforcement::Warn).is_err());
 }
 
 #[test]
@@ -370,7 +414,11 @@ fn the_hash_is_of_everything_in_the_folder() {
     write(&skill.join("SKILL.md"), &minimal("x"));
     write(&skill.join("a.md"), "one");
     write(&skill.join("scripts/run.sh"), "echo\n");
-    let hash = || load(&skill, Scope::Portal, SizeLimit::Warn).unwrap().hash;
+    let hash = || {
+        load(&skill, SkillOrigin::Portal, SkillSizeEnforcement::Warn)
+            .unwrap()
+            .hash
+    };
     let mut seen = vec![hash()];
     assert_eq!(hash(), seen[0]);
     let mut changed = |what: &str| {
@@ -422,18 +470,18 @@ fn earlier_sources_come_first_and_what_is_shadowed_is_said() {
     symlink(at("elsewhere/out"), at("repo/.claude/skills/out")).unwrap();
     symlink(at("elsewhere/out"), at("home/.agents/skills/linked")).unwrap();
     symlink("..", at("home/.agents/skills/loop")).unwrap();
-    let source = |path: &str, scope| Source {
+    let source = |path: &str, scope| SkillSourceFolder {
         folder: at(path),
         scope,
     };
     let sources = [
-        source("shop/Skills", Scope::Workshop),
-        source("repo/.agents/skills", Scope::Portal),
-        source("repo/.claude/skills", Scope::Portal),
-        source("home/.agents/skills", Scope::User),
-        source("home/.claude/skills", Scope::User),
+        source("shop/Skills", SkillOrigin::Workshop),
+        source("repo/.agents/skills", SkillOrigin::Portal),
+        source("repo/.claude/skills", SkillOrigin::Portal),
+        source("home/.agents/skills", SkillOrigin::User),
+        source("home/.claude/skills", SkillOrigin::User),
     ];
-    let found = discover(&sources, SizeLimit::Warn);
+    let found = discover(&sources, SkillSizeEnforcement::Warn);
     let names: Vec<&str> = found.skills.iter().map(|skill| &*skill.name).collect();
     assert_eq!(names, ["csv", "mine", "nested", "out", "pdf"]);
     let pdf = found
@@ -441,7 +489,7 @@ fn earlier_sources_come_first_and_what_is_shadowed_is_said() {
         .iter()
         .find(|skill| skill.name == "pdf")
         .unwrap();
-    assert_eq!(pdf.scope, Scope::Workshop);
+    assert_eq!(pdf.scope, SkillOrigin::Workshop);
     assert_eq!(found.shadowed.len(), 1, "{:?}", found.shadowed);
     assert_eq!(found.shadowed[0].name, "PDF");
     assert_eq!(found.shadowed[0].by, pdf.folder);
@@ -535,7 +583,7 @@ fn requests_find_their_skill() {
         let choice = choose::best(request, &skills);
         assert_eq!(
             choice,
-            choose::Choice::One(expected.into()),
+            choose::SkillChoice::One(expected.into()),
             "{request}: {ranked:?}"
         );
     }
@@ -548,17 +596,17 @@ fn requests_find_their_skill() {
     ] {
         let choice = choose::best(request, &skills);
         assert!(
-            !matches!(choice, choose::Choice::One(_)),
+            !matches!(choice, choose::SkillChoice::One(_)),
             "{request}: {choice:?}"
         );
     }
     assert_eq!(
         choose::best("what is the weather?", &skills),
-        choose::Choice::None
+        choose::SkillChoice::None
     );
     assert_eq!(
         choose::best("commit-helper", &[example("commit-helper")]),
-        choose::Choice::None
+        choose::SkillChoice::None
     );
 }
 
@@ -572,7 +620,10 @@ fn a_skill_carries_its_cases() {
     assert_eq!((found.triggers.must.len(), found.runs.len()), (2, 1));
     let run = &found.runs[0];
     assert_eq!(run.expect.turns_at_most, Some(5));
-    assert_eq!(run.expect.files["draft.md"], cases::FileState::Absent(true));
+    assert_eq!(
+        run.expect.files["draft.md"],
+        cases::ExpectedFileState::Absent(true)
+    );
     assert_eq!(cases::parse(&cases::write(found)).unwrap(), *found);
     assert_eq!(cases::read(&examples().join("pdf")).unwrap(), []);
     let skills = all().skills;
@@ -590,7 +641,12 @@ fn commands_that_can_never_run_are_remarked_on() {
     let dir = tempfile::tempdir().unwrap();
     let text = minimal("x") + "\n!`df -h | head -5`\n!`git status`\n";
     write(&dir.path().join("x/SKILL.md"), &text);
-    let skill = load(&dir.path().join("x"), Scope::User, SizeLimit::Warn).unwrap();
+    let skill = load(
+        &dir.path().join("x"),
+        SkillOrigin::User,
+        SkillSizeEnforcement::Warn,
+    )
+    .unwrap();
     let [remark] = skill.remarks.as_slice() else {
         panic!("{:?}", skill.remarks);
     };
@@ -604,7 +660,7 @@ fn commands_that_can_never_run_are_remarked_on() {
 fn loading_on_demand_saves_at_least_two_fifths() {
     let mut savings = Vec::new();
     for skill in all().skills {
-        let sizes = Sizes::of(&skill);
+        let sizes = SkillTokenSizes::of(&skill);
         let largest = sizes.files.values().copied().max().unwrap_or_default();
         let mut turns = vec![sizes.skill; 2];
         turns.resize(8, sizes.skill + largest);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use artel_files::read_bounded;
-use artel_skills::{Scope, SizeLimit, Source, discover};
+use artel_skills::{SkillOrigin, SkillSizeEnforcement, SkillSourceFolder, discover};
 use artel_types::{Failure, FailureCode};
 
 use crate::init::is_own_template;
@@ -102,11 +102,11 @@ impl Brought {
 /// Returns the skills in a folder that is to become a workshop. Each path is relative to
 /// the folder, or absolute if it is a link that leads elsewhere.
 pub(crate) fn skills_in(root: &Path) -> Vec<PathBuf> {
-    let source = Source {
+    let source = SkillSourceFolder {
         folder: root.join("Skills"),
-        scope: Scope::Workshop,
+        scope: SkillOrigin::Workshop,
     };
-    let found = discover(&[source], SizeLimit::Warn);
+    let found = discover(&[source], SkillSizeEnforcement::Warn);
     let skills = found.skills.into_iter().map(|it| it.folder);
     let others = found.broken.into_iter().map(|it| it.path);
     let others = others.chain(found.shadowed.into_iter().map(|it| it.path));

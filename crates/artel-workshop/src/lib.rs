@@ -63,7 +63,7 @@ pub use artel_rules::conduct::{
 };
 pub use artel_rules::request::file::RequestStatus;
 pub use artel_rules::usage::{UsageDimension as UsageBy, UsageTotals as UsageSum};
-pub use artel_skills::Mode;
+pub use artel_skills::SkillRunMode;
 pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply, Said};
 pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use artel_journal::{EventFilter, EventQuery, Journal, JournalReader};
-use artel_skills::Scope;
+use artel_skills::SkillOrigin;
 use artel_types::{Fact, Failure, PortalClosed, SkillKnown};
 
 use crate::lock;
@@ -107,7 +107,7 @@ impl Workshop {
         let mut known = Vec::new();
         for skill in &found.skills {
             let folder = skill.folder.display().to_string();
-            if skill.scope == Scope::Workshop && used.contains(&folder) {
+            if skill.scope == SkillOrigin::Workshop && used.contains(&folder) {
                 known.push(SkillKnown {
                     skill: skill.name.clone(),
                     folder,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, Money};
-use artel_workshop::{Kinship, Mode, RunOrder, RunsWanted, Standing};
+use artel_workshop::{Kinship, RunOrder, RunsWanted, SkillRunMode, Standing};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -199,8 +199,8 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
         arguments,
         model: ModelName::admit(new.model)?,
         mode: new.mode.map(|mode| match mode {
-            RunMode::Simple => Mode::Simple,
-            RunMode::Autonomous => Mode::Autonomous,
+            RunMode::Simple => SkillRunMode::Simple,
+            RunMode::Autonomous => SkillRunMode::Autonomous,
         }),
         max_turns: new.max_turns.map(turns).transpose()?,
         max_cost: new.max_cost.map(Money),

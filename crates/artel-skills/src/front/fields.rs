@@ -1,22 +1,23 @@
 //! The individual fields: the type of each, and how severe a wrong value is.
 
-use super::read::Weight;
+use super::read::FrontmatterErrorSeverity;
 use super::rules;
 use super::value::{
-    Exactness, Fault, bounded_text, flag, money, one_of, span, text, texts, whole, word,
+    FrontmatterValueError, YamlTypeStrictness, bounded_text, flag, money, one_of, span, text,
+    texts, whole, word,
 };
-use super::{AgentKind, Context, Front, Mode};
+use super::{SkillAgentKind, SkillContextMode, SkillFrontmatter, SkillRunMode};
 use crate::complaint::shown;
-use crate::yaml::{Node, Value};
+use crate::yaml::{YamlNode, YamlValue};
 
 /// Reads one field into its place. Returns `None` for a key without meaning here.
 pub(super) fn read(
-    front: &mut Front,
+    front: &mut SkillFrontmatter,
     field: &str,
-    node: &Node,
-    how: Exactness,
-) -> Option<(Weight, Result<(), Fault>)> {
-    use Weight::{Grave, Light};
+    node: &YamlNode,
+    how: YamlTypeStrictness,
+) -> Option<(FrontmatterErrorSeverity, Result<(), FrontmatterValueError>)> {
+    use FrontmatterErrorSeverity::{Grave, Light};
     Some(match field {
         "license" => (
             Light,
@@ -29,12 +30,18 @@ pub(super) fn read(
         "allowed-tools" => tools(&mut front.allowed_tools, node, how),
         "model" => (Grave, set(&mut front.model, model(node, how))),
         "context" => {
-            let choices = [("inherit", Context::Inherit), ("fork", Context::Fork)];
+            let choices = [
+                ("inherit", SkillContextMode::Inherit),
+                ("fork", SkillContextMode::Fork),
+            ];
             (Grave, set(&mut front.context, one_of(node, &choices)))
         }
         "agent" => (Grave, put(&mut front.agent, agent(node, how))),
         "execution-mode" => {
-            let choices = [("autonomous", Mode::Autonomous), ("simple", Mode::Simple)];
+            let choices = [
+                ("autonomous", SkillRunMode::Autonomous),
+                ("simple", SkillRunMode::Simple),
+            ];
             (Grave, put(&mut front.mode, one_of(node, &choices)))
         }
         "max-iterations" => (
@@ -61,12 +68,18 @@ pub(super) fn read(
     })
 }
 
-fn put<T>(place: &mut Option<T>, value: Result<T, Fault>) -> Result<(), Fault> {
+fn put<T>(
+    place: &mut Option<T>,
+    value: Result<T, FrontmatterValueError>,
+) -> Result<(), FrontmatterValueError> {
     *place = Some(value?);
     Ok(())
 }
 
-fn set<T>(place: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
+fn set<T>(
+    place: &mut T,
+    value: Result<T, FrontmatterValueError>,
+) -> Result<(), FrontmatterValueError> {
     *place = value?;
     Ok(())
 }
@@ -76,12 +89,12 @@ fn set<T>(place: &mut T, value: Result<T, Fault>) -> Result<(), Fault> {
 /// its author meant.
 fn tools(
     place: &mut Option<Vec<String>>,
-    node: &Node,
-    how: Exactness,
-) -> (Weight, Result<(), Fault>) {
+    node: &YamlNode,
+    how: YamlTypeStrictness,
+) -> (FrontmatterErrorSeverity, Result<(), FrontmatterValueError>) {
     let found = match texts(node, how, rules::split) {
         Ok(found) => found,
-        Err(fault) => return (Weight::Grave, Err(fault)),
+        Err(fault) => return (FrontmatterErrorSeverity::Grave, Err(fault)),
     };
     let found = found.iter().map(|rule| rule.trim().to_owned());
     let (good, bad): (Vec<_>, Vec<_>) = found.partition(|rule| rules::fault(rule).is_none());
@@ -89,47 +102,53 @@ fn tools(
     let wrong = bad
         .first()
         .and_then(|rule| rules::fault(rule))
-        .map(Fault::new);
-    (Weight::Light, wrong.map_or(Ok(()), Err))
+        .map(FrontmatterValueError::new);
+    (FrontmatterErrorSeverity::Light, wrong.map_or(Ok(()), Err))
 }
 
 /// Reads a model name. `inherit` is the same as no name.
-fn model(node: &Node, how: Exactness) -> Result<Option<String>, Fault> {
+fn model(
+    node: &YamlNode,
+    how: YamlTypeStrictness,
+) -> Result<Option<String>, FrontmatterValueError> {
     Ok(Some(word(node, how)?).filter(|name| name != "inherit"))
 }
 
-fn agent(node: &Node, how: Exactness) -> Result<AgentKind, Fault> {
+fn agent(
+    node: &YamlNode,
+    how: YamlTypeStrictness,
+) -> Result<SkillAgentKind, FrontmatterValueError> {
     let name = word(node, how)?;
     Ok(match name.to_ascii_lowercase().as_str() {
-        "explore" => AgentKind::Explore,
-        "plan" => AgentKind::Plan,
-        "general" | "general-purpose" => AgentKind::General,
-        _ => AgentKind::Custom(name),
+        "explore" => SkillAgentKind::Explore,
+        "plan" => SkillAgentKind::Plan,
+        "general" | "general-purpose" => SkillAgentKind::General,
+        _ => SkillAgentKind::Custom(name),
     })
 }
 
 /// Reads an argument hint. People write `argument-hint: [file] [format]`, which YAML reads
 /// as a list.
-fn hint(node: &Node) -> Result<String, Fault> {
+fn hint(node: &YamlNode) -> Result<String, FrontmatterValueError> {
     match &node.value {
-        Value::List(items) => {
-            let words: Result<Vec<String>, Fault> = items
+        YamlValue::List(items) => {
+            let words: Result<Vec<String>, FrontmatterValueError> = items
                 .iter()
-                .map(|item| text(item, Exactness::Loose))
+                .map(|item| text(item, YamlTypeStrictness::Loose))
                 .collect();
             Ok(format!("[{}]", words?.join(", ")))
         }
-        _ => text(node, Exactness::Loose),
+        _ => text(node, YamlTypeStrictness::Loose),
     }
 }
 
-fn secrets(node: &Node, how: Exactness) -> Result<Vec<String>, Fault> {
+fn secrets(node: &YamlNode, how: YamlTypeStrictness) -> Result<Vec<String>, FrontmatterValueError> {
     let names = texts(node, how, by_commas)?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let bad = |name: &&String| name.is_empty() || name.len() > 128 || !name.chars().all(is_plain);
     match names.iter().find(bad) {
         Some(name) => Err(
-            Fault::new(format!("`{}` is not the name of a secret", shown(name)))
+            FrontmatterValueError::new(format!("`{}` is not the name of a secret", shown(name)))
                 .advise("secrets are named, never written down: `artel auth set --tool NAME` keeps their values"),
         ),
         None => Ok(names),

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use super::Variables;
+use super::SkillVariables;
 use super::words::split_words;
 use crate::complaint::is_invisible;
 
@@ -26,7 +26,7 @@ const MOST_BYTES: usize = 4096;
 
 /// Why a command is never run, whatever the policy allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refused {
+pub enum SkillCommandRefusal {
     /// The command is empty.
     Empty,
     /// The command is longer than a line that a person writes.
@@ -47,7 +47,7 @@ pub enum Refused {
     Variable,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for SkillCommandRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::Empty => "it is empty",
@@ -68,29 +68,32 @@ impl fmt::Display for Refused {
 }
 
 /// Returns the words of a command with its variables unreplaced, or why it is not run.
-pub fn check_command(command: &str) -> Result<Vec<String>, Refused> {
+pub fn check_command(command: &str) -> Result<Vec<String>, SkillCommandRefusal> {
     words(command, None)
 }
 
 /// Returns the words to execute, or why the command is not run. The first word is a
 /// program's name or a path below the workspace.
-pub fn argv(command: &str, variables: &Variables) -> Result<Vec<String>, Refused> {
+pub fn argv(command: &str, variables: &SkillVariables) -> Result<Vec<String>, SkillCommandRefusal> {
     words(command, Some(variables))
 }
 
-fn words(command: &str, variables: Option<&Variables>) -> Result<Vec<String>, Refused> {
+fn words(
+    command: &str,
+    variables: Option<&SkillVariables>,
+) -> Result<Vec<String>, SkillCommandRefusal> {
     check_letters(command)?;
-    let words = split_words(command).map_err(|_| Refused::Unbalanced)?;
+    let words = split_words(command).map_err(|_| SkillCommandRefusal::Unbalanced)?;
     let program = words.first().filter(|word| !word.is_empty());
-    let program = program.ok_or(Refused::Empty)?;
+    let program = program.ok_or(SkillCommandRefusal::Empty)?;
     if program.contains("..") {
-        return Err(Refused::Traversal);
+        return Err(SkillCommandRefusal::Traversal);
     }
     if program.starts_with(['/', '~']) {
-        return Err(Refused::AbsoluteProgram);
+        return Err(SkillCommandRefusal::AbsoluteProgram);
     }
     if program.contains('$') {
-        return Err(Refused::Variable);
+        return Err(SkillCommandRefusal::Variable);
     }
     words
         .into_iter()
@@ -98,39 +101,39 @@ fn words(command: &str, variables: Option<&Variables>) -> Result<Vec<String>, Re
         .collect()
 }
 
-fn check_letters(command: &str) -> Result<(), Refused> {
+fn check_letters(command: &str) -> Result<(), SkillCommandRefusal> {
     // Longer operators first, so that the message names the one that the author wrote.
     const OPERATORS: &[&str] = &["&&", "||", "$(", ">>", "<<", ";", "|", "&", ">", "<", "`"];
     if command.len() > MOST_BYTES {
-        return Err(Refused::TooLong);
+        return Err(SkillCommandRefusal::TooLong);
     }
     if command.contains([
         '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
     ]) {
-        return Err(Refused::Newline);
+        return Err(SkillCommandRefusal::Newline);
     }
     let is_hidden = |letter: char| letter.is_control() && letter != '\t' || is_invisible(letter);
     if command.contains(is_hidden) {
-        return Err(Refused::Invisible);
+        return Err(SkillCommandRefusal::Invisible);
     }
     match OPERATORS.iter().find(|sign| command.contains(**sign)) {
-        Some(sign) => Err(Refused::Operator(sign)),
+        Some(sign) => Err(SkillCommandRefusal::Operator(sign)),
         None => Ok(()),
     }
 }
 
 /// Replaces a system variable at the beginning of a word. Any other `$` is refused.
-fn filled(word: String, variables: Option<&Variables>) -> Result<String, Refused> {
+fn filled(word: String, variables: Option<&SkillVariables>) -> Result<String, SkillCommandRefusal> {
     if !word.contains('$') {
         return Ok(word);
     }
     let inner = word
         .strip_prefix("${")
         .and_then(|rest| rest.split_once('}'));
-    let (name, rest) = inner.ok_or(Refused::Variable)?;
+    let (name, rest) = inner.ok_or(SkillCommandRefusal::Variable)?;
     let is_path = rest.is_empty() || rest.starts_with('/');
     if !SYSTEM.contains(&name) || !is_path || rest.contains('$') {
-        return Err(Refused::Variable);
+        return Err(SkillCommandRefusal::Variable);
     }
     match variables.and_then(|variables| variables.system(name)) {
         Some(value) => Ok(format!("{value}{rest}")),
@@ -144,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_a_shell_would_compute_is_refused() {
-        use Refused as No;
+        use SkillCommandRefusal as No;
         let long = format!("echo {}", "x".repeat(5_000));
         let table = [
             ("", No::Empty),
@@ -186,10 +189,10 @@ mod tests {
 
     #[test]
     fn plain_words_and_the_system_s_names_pass() {
-        let variables = Variables {
+        let variables = SkillVariables {
             skill_dir: "/my skills/pdf".into(),
             date: "2026-11-15".into(),
-            ..Variables::default()
+            ..SkillVariables::default()
         };
         let words = argv(
             "python3 ${SKILL_DIR}/scripts/facts.py --since '${DATE}' \"a b\"",

@@ -2,25 +2,25 @@
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Segment<'t> {
+pub(super) enum SkillTextSegment<'t> {
     Literal(&'t str),
     /// The text between the backticks, without spaces around it.
     Command(&'t str),
-    Variable(Variable<'t>),
+    Variable(SkillVariableReference<'t>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Variable<'t> {
+pub(super) struct SkillVariableReference<'t> {
     pub(super) name: &'t str,
     pub(super) written: &'t str,
-    pub(super) form: Form,
+    pub(super) form: SkillVariableNotation,
     /// Whether the variable is in a fenced code block.
     pub(super) is_in_code: bool,
 }
 
 /// Notation of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SkillVariableNotation {
     /// `$NAME`
     Bare,
     /// `${NAME}`
@@ -29,25 +29,25 @@ pub(super) enum Form {
 
 /// Iterates over the pieces of a text with their offsets; together they are the whole
 /// text.
-pub(super) struct Segments<'t> {
+pub(super) struct SkillTextSegmenter<'t> {
     text: &'t str,
     at: usize,
     /// The piece after a literal, found while the literal was cut and returned next.
-    next: Option<(usize, usize, Segment<'t>)>,
-    fence: Fence,
+    next: Option<(usize, usize, SkillTextSegment<'t>)>,
+    fence: CodeFenceTracker,
     has_commands: bool,
 }
 
 /// Longest variable name recognised.
 const MOST_NAME: usize = 64;
 
-impl<'t> Segments<'t> {
+impl<'t> SkillTextSegmenter<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         Self {
             text,
             at: 0,
             next: None,
-            fence: Fence::default(),
+            fence: CodeFenceTracker::default(),
             has_commands: true,
         }
     }
@@ -61,7 +61,7 @@ impl<'t> Segments<'t> {
 
     /// Returns the piece that begins at a sign and its end, or `None` if no piece begins
     /// there.
-    fn piece(&mut self, sign: usize) -> Option<(usize, Segment<'t>)> {
+    fn piece(&mut self, sign: usize) -> Option<(usize, SkillTextSegment<'t>)> {
         let before = self.text[..sign].chars().next_back();
         let rest = &self.text[sign..];
         if before == Some('\\') {
@@ -75,22 +75,22 @@ impl<'t> Segments<'t> {
             let length = inner.find('`')?;
             let command = inner[..length].trim();
             return (!command.is_empty())
-                .then_some((sign + 2 + length + 1, Segment::Command(command)));
+                .then_some((sign + 2 + length + 1, SkillTextSegment::Command(command)));
         }
         let (name, length, form) = variable(rest)?;
         self.fence.read_to(self.text, sign);
-        let variable = Variable {
+        let variable = SkillVariableReference {
             name,
             written: &rest[..length],
             form,
             is_in_code: self.fence.is_open(),
         };
-        Some((sign + length, Segment::Variable(variable)))
+        Some((sign + length, SkillTextSegment::Variable(variable)))
     }
 }
 
-impl<'t> Iterator for Segments<'t> {
-    type Item = (usize, Segment<'t>);
+impl<'t> Iterator for SkillTextSegmenter<'t> {
+    type Item = (usize, SkillTextSegment<'t>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some((start, end, segment)) = self.next.take() {
@@ -107,25 +107,29 @@ impl<'t> Iterator for Segments<'t> {
                     return Some((start, segment));
                 }
                 self.next = Some((sign, end, segment));
-                return Some((start, Segment::Literal(&self.text[start..sign])));
+                return Some((start, SkillTextSegment::Literal(&self.text[start..sign])));
             }
             from = sign + 1;
         }
         let rest = &self.text[start..];
         self.at = self.text.len();
-        (!rest.is_empty()).then_some((start, Segment::Literal(rest)))
+        (!rest.is_empty()).then_some((start, SkillTextSegment::Literal(rest)))
     }
 }
 
 /// Reads `$NAME`, `${NAME}` or `$1` at the beginning. Returns the name, the length of the
 /// whole, and its form.
-fn variable(text: &str) -> Option<(&str, usize, Form)> {
+fn variable(text: &str) -> Option<(&str, usize, SkillVariableNotation)> {
     let inner = text.strip_prefix('$')?;
     if let Some(inner) = inner.strip_prefix('{') {
         let length = name_length(inner);
         let name = inner.get(..length)?;
         let is_closed = inner[length..].starts_with('}');
-        return (is_name(name) && is_closed).then_some((name, length + 3, Form::Braced));
+        return (is_name(name) && is_closed).then_some((
+            name,
+            length + 3,
+            SkillVariableNotation::Braced,
+        ));
     }
     if let Some(b'1'..=b'9') = inner.bytes().next() {
         let mut after = inner.bytes().skip(1);
@@ -134,11 +138,11 @@ fn variable(text: &str) -> Option<(&str, usize, Form)> {
             Some(byte) => byte.is_ascii_alphanumeric() || byte == b'_',
             None => false,
         };
-        return (!is_amount).then_some((&inner[..1], 2, Form::Bare));
+        return (!is_amount).then_some((&inner[..1], 2, SkillVariableNotation::Bare));
     }
     let length = name_length(inner);
     let name = &inner[..length];
-    (is_name(name) && length < MOST_NAME).then_some((name, length + 1, Form::Bare))
+    (is_name(name) && length < MOST_NAME).then_some((name, length + 1, SkillVariableNotation::Bare))
 }
 
 fn name_length(text: &str) -> usize {
@@ -155,7 +159,7 @@ fn is_name(name: &str) -> bool {
 
 /// Tracks fenced code blocks through a text, forwards only.
 #[derive(Debug, Default)]
-struct Fence {
+struct CodeFenceTracker {
     /// Offset of the first line that has not been examined.
     line: usize,
     /// Offset up to which that line contains no line break. Without it, a long line would be
@@ -164,7 +168,7 @@ struct Fence {
     open: Option<(u8, usize)>,
 }
 
-impl Fence {
+impl CodeFenceTracker {
     fn is_open(&self) -> bool {
         self.open.is_some()
     }

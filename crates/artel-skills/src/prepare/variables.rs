@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::segment::Form;
+use super::segment::SkillVariableNotation;
 use super::words::split_words;
 
 /// The arguments that a person gave a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub struct SkillArguments {
     text: String,
     words: Vec<String>,
 }
 
-impl Arguments {
+impl SkillArguments {
     /// Takes words that a shell has already split.
     pub fn from_words(words: Vec<String>) -> Self {
         let text = match words.as_slice() {
@@ -56,9 +56,9 @@ fn quoted(word: &str) -> String {
 
 /// The values of the variables in one run of a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variables {
+pub struct SkillVariables {
     /// The arguments from the person.
-    pub arguments: Arguments,
+    pub arguments: SkillArguments,
     /// The skill's folder, absolute.
     pub skill_dir: String,
     /// The folder that the skill works in, absolute.
@@ -73,8 +73,8 @@ pub struct Variables {
     pub custom: BTreeMap<String, String>,
 }
 
-impl Variables {
-    pub(super) fn value(&self, name: &str, form: Form) -> Option<&str> {
+impl SkillVariables {
+    pub(super) fn value(&self, name: &str, form: SkillVariableNotation) -> Option<&str> {
         if name == "ARGUMENTS" {
             return Some(self.arguments.text());
         }
@@ -85,7 +85,7 @@ impl Variables {
             .system(name)
             .or((name == "USER").then_some(&*self.user));
         match system {
-            Some(value) => (form == Form::Braced).then_some(value),
+            Some(value) => (form == SkillVariableNotation::Braced).then_some(value),
             None => self.custom.get(name).map(String::as_str),
         }
     }

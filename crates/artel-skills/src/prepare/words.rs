@@ -2,10 +2,10 @@
 
 /// A quote that is never closed, or a backslash with nothing after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unbalanced;
+pub struct UnbalancedQuoteError;
 
 /// Splits a line at spaces outside quotes, and removes quotes and backslashes.
-pub fn split_words(line: &str) -> Result<Vec<String>, Unbalanced> {
+pub fn split_words(line: &str) -> Result<Vec<String>, UnbalancedQuoteError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut letters = line.chars().peekable();
@@ -22,7 +22,7 @@ pub fn split_words(line: &str) -> Result<Vec<String>, Unbalanced> {
             }
             '\\' => word
                 .get_or_insert_default()
-                .push(letters.next().ok_or(Unbalanced)?),
+                .push(letters.next().ok_or(UnbalancedQuoteError)?),
             letter => word.get_or_insert_default().push(letter),
         }
     }
@@ -34,31 +34,31 @@ fn until(
     letters: &mut impl Iterator<Item = char>,
     end: char,
     word: &mut String,
-) -> Result<(), Unbalanced> {
+) -> Result<(), UnbalancedQuoteError> {
     for letter in letters {
         if letter == end {
             return Ok(());
         }
         word.push(letter);
     }
-    Err(Unbalanced)
+    Err(UnbalancedQuoteError)
 }
 
 fn in_double_quotes(
     letters: &mut impl Iterator<Item = char>,
     word: &mut String,
-) -> Result<(), Unbalanced> {
+) -> Result<(), UnbalancedQuoteError> {
     while let Some(letter) = letters.next() {
         match letter {
             '"' => return Ok(()),
-            '\\' => match letters.next().ok_or(Unbalanced)? {
+            '\\' => match letters.next().ok_or(UnbalancedQuoteError)? {
                 escaped @ ('"' | '\\' | '$' | '`') => word.push(escaped),
                 other => word.extend(['\\', other]),
             },
             letter => word.push(letter),
         }
     }
-    Err(Unbalanced)
+    Err(UnbalancedQuoteError)
 }
 
 #[cfg(test)]
@@ -79,7 +79,7 @@ mod tests {
             assert_eq!(split_words(line).unwrap(), *expected, "{line}");
         }
         for line in ["'a", "\"a", "a\\", "\"a\\"] {
-            assert_eq!(split_words(line), Err(Unbalanced), "{line}");
+            assert_eq!(split_words(line), Err(UnbalancedQuoteError), "{line}");
         }
     }
 }

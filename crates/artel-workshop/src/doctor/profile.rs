@@ -4,7 +4,7 @@ use artel_config::{MachineProfile, SkillSizeChoice};
 use artel_engine::Family;
 use artel_sandbox::{EngagedSandbox, SandboxLevel};
 use artel_skills::MOST_LINES;
-use artel_skills::savings::{self, Sizes};
+use artel_skills::savings::{self, SkillTokenSizes};
 
 use super::Check;
 use crate::caller::Caller;
@@ -228,7 +228,12 @@ fn saving(found: &SkillsFound) -> Check {
     let savings: Vec<(f64, &str)> = found
         .skills
         .iter()
-        .filter_map(|skill| Some((savings::usual(&Sizes::of(skill))?, skill.name.as_str())))
+        .filter_map(|skill| {
+            Some((
+                savings::usual(&SkillTokenSizes::of(skill))?,
+                skill.name.as_str(),
+            ))
+        })
         .collect();
     if savings.is_empty() {
         return Check::ok("context", "no skill brings files that are loaded on demand");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use artel_config::DurabilityChoice;
-use artel_skills::Scope;
+use artel_skills::SkillOrigin;
 use artel_types::{Timestamp, counted};
 
 use super::{Check, upgrade};
@@ -76,7 +76,7 @@ fn own_files(workshop: &Workshop) -> Vec<Check> {
     });
     checks.extend(written_by_others(workshop));
     let skills = workshop.find_skills(workshop.root()).skills;
-    for skill in skills.iter().filter(|it| it.scope == Scope::Workshop) {
+    for skill in skills.iter().filter(|it| it.scope == SkillOrigin::Workshop) {
         if let Some(open) = strangers::in_skill(workshop.root(), &skill.folder) {
             let found = format!("{}, so `{}` is asked about", open.said(), skill.name);
             checks.push(Check::warning("trust", found, open.advice()));

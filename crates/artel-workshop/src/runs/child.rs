@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use artel_engine::{Family, Ground};
 use artel_journal::{EventFilter, EventQuery};
 use artel_policy::{BoundAdmission, PolicyAction, PolicyBound, PortalPermission};
-use artel_skills::{AgentKind, Context, Skill};
+use artel_skills::{Skill, SkillAgentKind, SkillContextMode};
 use artel_tools::{
     Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
 };
@@ -27,8 +27,8 @@ use crate::works::Contract;
 pub(super) const DEFAULT_ROLE: &str = "default";
 
 /// Returns the bound for a kind of sub-agent.
-pub(super) fn bound_of_kind(agent: Option<&AgentKind>) -> Option<PolicyBound> {
-    matches!(agent, Some(AgentKind::Explore | AgentKind::Plan)).then(|| PolicyBound {
+pub(super) fn bound_of_kind(agent: Option<&SkillAgentKind>) -> Option<PolicyBound> {
+    matches!(agent, Some(SkillAgentKind::Explore | SkillAgentKind::Plan)).then(|| PolicyBound {
         name: "read-only agent".to_owned(),
         admits: BoundAdmission::Operations(vec![PortalPermission::Read]),
     })
@@ -52,7 +52,7 @@ pub(crate) struct Kin {
     pub(crate) family: Family,
     pub(crate) ground: Option<Arc<Ground>>,
     pub(crate) role: String,
-    pub(crate) agent: Option<AgentKind>,
+    pub(crate) agent: Option<SkillAgentKind>,
     /// The bounds and grants that it inherited.
     pub(crate) inherits: Inheritance,
     /// Maximum number of turns, if it is a fork.
@@ -227,7 +227,7 @@ impl SkillTool {
                 shown()
             ));
         }
-        let is_fork = skill.front.context == Context::Fork;
+        let is_fork = skill.front.context == SkillContextMode::Fork;
         let depth = self.kin.depth + u32::from(is_fork);
         if depth > Family::MOST_DEPTH {
             let most = Family::MOST_DEPTH;
@@ -238,7 +238,7 @@ impl SkillTool {
         }
         chain.push(skill.name.clone());
         let left = self.left.load(Ordering::Relaxed);
-        let agent = is_fork.then(|| skill.front.agent.clone().unwrap_or(AgentKind::General));
+        let agent = is_fork.then(|| skill.front.agent.clone().unwrap_or(SkillAgentKind::General));
         Ok(Kin {
             parent: Some(self.run),
             call: Some(call.to_owned()),
@@ -249,7 +249,7 @@ impl SkillTool {
             family: self.kin.family.clone(),
             ground: Some(Arc::clone(&self.ground)),
             role: match &agent {
-                Some(AgentKind::Custom(role)) => role.clone(),
+                Some(SkillAgentKind::Custom(role)) => role.clone(),
                 _ => self.kin.role.clone(),
             },
             inherits: self.handed_down(agent.as_ref()),
@@ -262,7 +262,7 @@ impl SkillTool {
     }
 
     /// Returns what a skill called here inherits.
-    fn handed_down(&self, agent: Option<&AgentKind>) -> Inheritance {
+    fn handed_down(&self, agent: Option<&SkillAgentKind>) -> Inheritance {
         let mut terms = self.terms.clone();
         terms.bounds.extend(bound_of_kind(agent));
         self.kin.inherits.for_child(terms)

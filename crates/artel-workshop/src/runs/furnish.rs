@@ -42,7 +42,7 @@ pub(crate) struct Outfit {
     pub(crate) registry: Registry,
     pub(crate) role: String,
     pub(crate) skill: Option<Arc<Skill>>,
-    pub(crate) variables: Option<Arc<prepare::Variables>>,
+    pub(crate) variables: Option<Arc<prepare::SkillVariables>>,
     /// The bounds and grants that the run inherited.
     pub(crate) inherits: Inheritance,
     /// The terms that a plan sets for the run.

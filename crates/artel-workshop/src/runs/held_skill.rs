@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_skills::{SizeLimit, Skill};
+use artel_skills::{Skill, SkillSizeEnforcement};
 
 use super::house::House;
 
@@ -10,7 +10,7 @@ use super::house::House;
 /// since the run started or is trusted in its present form.
 pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
     let (name, folder) = (&skill.name, skill.folder.display());
-    let Ok(now) = artel_skills::load(&skill.folder, skill.scope, SizeLimit::Warn) else {
+    let Ok(now) = artel_skills::load(&skill.folder, skill.scope, SkillSizeEnforcement::Warn) else {
         return Some(format!(
             "the skill `{name}` in `{folder}` cannot be read any more"
         ));

@@ -19,7 +19,7 @@ use artel_engine::hooks::{
 };
 use artel_engine::record_hooks;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
-use artel_skills::AgentKind;
+use artel_skills::SkillAgentKind;
 use artel_types::{Fact, Failure, FailureCode};
 use serde_json::Value;
 
@@ -192,12 +192,12 @@ fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
     })
 }
 
-fn agent_name(agent: Option<&AgentKind>) -> String {
+fn agent_name(agent: Option<&SkillAgentKind>) -> String {
     match agent {
-        Some(AgentKind::Explore) => "explore".to_owned(),
-        Some(AgentKind::Plan) => "plan".to_owned(),
-        Some(AgentKind::Custom(role)) => role.clone(),
-        Some(AgentKind::General) | None => "general".to_owned(),
+        Some(SkillAgentKind::Explore) => "explore".to_owned(),
+        Some(SkillAgentKind::Plan) => "plan".to_owned(),
+        Some(SkillAgentKind::Custom(role)) => role.clone(),
+        Some(SkillAgentKind::General) | None => "general".to_owned(),
     }
 }
 

@@ -27,7 +27,7 @@ const MOST_COMMANDS: usize = 20;
 /// Judges and runs the commands of a skill.
 pub(crate) struct Injection {
     pub(crate) skill: Arc<Skill>,
-    pub(crate) variables: Arc<prepare::Variables>,
+    pub(crate) variables: Arc<prepare::SkillVariables>,
     pub(crate) rules: Vec<PolicyRule>,
     pub(crate) policy: Policy,
     pub(crate) situation: PolicyContext,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use artel_engine::Entry;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
-use artel_skills::{Scope, Skill};
+use artel_skills::{Skill, SkillOrigin};
 use artel_tools::ContentMarks;
 use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, ForeignRead, ForeignSource, RunForked, TraceId};
@@ -80,7 +80,7 @@ impl House {
             return Ok(None);
         };
         let mut told = self.lessons_of(&skill.name, PrivacyLabel::Any)?.foreign;
-        if skill.scope != Scope::Workshop {
+        if skill.scope != SkillOrigin::Workshop {
             told.push(ForeignSource::skill(&skill.name));
         }
         Ok(self.marked_with(trace, told)?.map(Entry::quiet))

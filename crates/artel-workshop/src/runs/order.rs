@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use artel_engine::Left;
-use artel_skills::Mode;
+use artel_skills::SkillRunMode;
 use artel_types::{Money, RunFinished, RunId, TraceId};
 
 /// A run to start.
@@ -16,7 +16,7 @@ pub struct RunOrder {
     /// The model; takes precedence over the skill's.
     pub model: Option<String>,
     /// The mode; takes precedence over the skill's.
-    pub mode: Option<Mode>,
+    pub mode: Option<SkillRunMode>,
     /// The maximum number of turns; takes precedence over the skill's.
     pub max_turns: Option<u32>,
     /// The cost limit; takes precedence over the skill's.

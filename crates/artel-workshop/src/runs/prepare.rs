@@ -7,8 +7,8 @@ use std::sync::Arc;
 use artel_engine::{Prompt, ROLE, Sections};
 use artel_rules::excerpt::marked;
 use artel_rules::turn::ToolCallStyle;
-use artel_skills::prepare::{Arguments, Variables};
-use artel_skills::{Mode, Skill, body, catalogue, prepare};
+use artel_skills::prepare::{SkillArguments, SkillVariables};
+use artel_skills::{Skill, SkillRunMode, body, catalogue, prepare};
 use artel_tools::{Registry, Viewer};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, Money, RunPrepared};
@@ -29,7 +29,7 @@ pub(crate) struct Limits {
     pub(crate) turns: u32,
     pub(crate) retries: u32,
     pub(crate) cost: Option<Money>,
-    pub(crate) mode: Mode,
+    pub(crate) mode: SkillRunMode,
 }
 
 impl Limits {
@@ -40,14 +40,14 @@ impl Limits {
         let settings = &house.workshop.settings.runs;
         let usual = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let mode = order.mode.or(front.and_then(|front| front.mode));
-        let mode = mode.unwrap_or(Mode::Autonomous);
+        let mode = mode.unwrap_or(SkillRunMode::Autonomous);
         let turns = order
             .max_turns
             .or(front.and_then(|front| front.max_iterations));
         Self {
             turns: match mode {
-                Mode::Simple => 1,
-                Mode::Autonomous => turns.unwrap_or(usual(settings.max_turns.value)),
+                SkillRunMode::Simple => 1,
+                SkillRunMode::Autonomous => turns.unwrap_or(usual(settings.max_turns.value)),
             },
             retries: front
                 .and_then(|front| front.max_retries_per_tool)
@@ -65,14 +65,14 @@ pub(crate) fn variables(
     skill: &Skill,
     session: &str,
     arguments: &[String],
-) -> Variables {
+) -> SkillVariables {
     let caller = &house.workshop.caller;
     let user = caller
         .environment()
         .get("USER")
         .and_then(|user| user.to_str());
-    Variables {
-        arguments: Arguments::from_words(arguments.to_vec()),
+    SkillVariables {
+        arguments: SkillArguments::from_words(arguments.to_vec()),
         skill_dir: skill.folder.display().to_string(),
         workspace: outfit_files.display().to_string(),
         session: session.to_owned(),
@@ -86,7 +86,7 @@ pub(crate) fn variables(
 pub(crate) struct Told<'t> {
     pub(crate) house: &'t House,
     pub(crate) skill: Option<&'t Skill>,
-    pub(crate) variables: Option<&'t Variables>,
+    pub(crate) variables: Option<&'t SkillVariables>,
     pub(crate) injected: &'t BTreeMap<String, String>,
     pub(crate) arguments: &'t [String],
     pub(crate) registry: &'t Registry,
@@ -135,7 +135,7 @@ impl Told<'_> {
     }
 
     fn task(&self) -> String {
-        let arguments = Arguments::from_words(self.arguments.to_vec());
+        let arguments = SkillArguments::from_words(self.arguments.to_vec());
         let words = arguments.text().trim();
         let task = match (self.skill, words.is_empty()) {
             (Some(skill), true) => format!("Carry out the skill `{}`.", skill.name),
@@ -186,8 +186,8 @@ pub(crate) fn prepared(
         role: outfit.role.clone(),
         model: model.map(str::to_owned),
         mode: match limits.mode {
-            Mode::Simple => "simple",
-            Mode::Autonomous => "autonomous",
+            SkillRunMode::Simple => "simple",
+            SkillRunMode::Autonomous => "autonomous",
         }
         .to_owned(),
         calls: match calls {

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use artel_skills::{Broken, Complaint, Found, Scope, Shadowed, SizeLimit, Skill, Source, discover};
+use artel_skills::{
+    BrokenSkillFolder, DiscoveredSkills, FileComplaint, ShadowedSkill, Skill, SkillOrigin,
+    SkillSizeEnforcement, SkillSourceFolder, discover,
+};
 use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
@@ -14,23 +17,23 @@ pub struct SkillsFound {
     /// The usable skills, by name.
     pub skills: Vec<Skill>,
     /// Skills whose name is taken by one that was found earlier.
-    pub shadowed: Vec<Shadowed>,
+    pub shadowed: Vec<ShadowedSkill>,
     /// Skills that could not be loaded.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenSkillFolder>,
 }
 
 impl Workshop {
     /// Finds the skills of the workshop, of the project around a folder, and of the person. If
     /// two have the same name, the one found first is used.
     pub fn find_skills(&self, folder: &Path) -> SkillsFound {
-        let mut sources = vec![Source {
+        let mut sources = vec![SkillSourceFolder {
             folder: self.root.join("Skills"),
-            scope: Scope::Workshop,
+            scope: SkillOrigin::Workshop,
         }];
         sources.extend(self.caller.skill_sources(folder));
         let limit = match self.settings.runs.size_limit.value {
-            artel_config::SkillSizeChoice::Warn => SizeLimit::Warn,
-            artel_config::SkillSizeChoice::Enforce => SizeLimit::Enforce,
+            artel_config::SkillSizeChoice::Warn => SkillSizeEnforcement::Warn,
+            artel_config::SkillSizeChoice::Enforce => SkillSizeEnforcement::Enforce,
         };
         let mut found = SkillsFound::from(discover(&sources, limit));
         if let Some(parts) = self.caller.in_force.parts() {
@@ -55,12 +58,12 @@ impl Workshop {
     }
 
     /// Returns the broken skills in all places where runs of this workshop would look.
-    pub(crate) fn broken_skills(&self) -> Result<Vec<Broken>, Failure> {
-        let mut broken: Vec<Broken> = Vec::new();
+    pub(crate) fn broken_skills(&self) -> Result<Vec<BrokenSkillFolder>, Failure> {
+        let mut broken: Vec<BrokenSkillFolder> = Vec::new();
         for place in self.skill_places()? {
             let found = self.find_skills(&place).broken.into_iter();
-            let is_new = |it: &Broken| broken.iter().all(|known| known.path != it.path);
-            let new: Vec<Broken> = found.filter(is_new).collect();
+            let is_new = |it: &BrokenSkillFolder| broken.iter().all(|known| known.path != it.path);
+            let new: Vec<BrokenSkillFolder> = found.filter(is_new).collect();
             broken.extend(new);
         }
         Ok(broken)
@@ -76,18 +79,18 @@ impl Workshop {
 impl Caller {
     /// Returns the skill folders outside the workshop: those of the project around a folder,
     /// then those in the person's home folder.
-    pub(crate) fn skill_sources(&self, folder: &Path) -> Vec<Source> {
+    pub(crate) fn skill_sources(&self, folder: &Path) -> Vec<SkillSourceFolder> {
         let below = |root: &Path, scope| {
-            [".agents/skills", ".claude/skills"].map(|name| Source {
+            [".agents/skills", ".claude/skills"].map(|name| SkillSourceFolder {
                 folder: root.join(name),
                 scope,
             })
         };
         let mut sources = Vec::new();
         for root in project_folders(folder, self.places.home()) {
-            sources.extend(below(&root, Scope::Portal));
+            sources.extend(below(&root, SkillOrigin::Portal));
         }
-        sources.extend(below(self.places.home(), Scope::User));
+        sources.extend(below(self.places.home(), SkillOrigin::User));
         sources
     }
 }
@@ -130,7 +133,7 @@ impl SkillsFound {
         if let Some(skill) = self.skills.iter().find(|skill| skill.name == name) {
             return Ok(skill);
         }
-        let is_broken = |broken: &&Broken| {
+        let is_broken = |broken: &&BrokenSkillFolder| {
             let folder = broken.path.file_name().and_then(|name| name.to_str());
             folder == Some(name)
         };
@@ -152,7 +155,7 @@ impl SkillsFound {
 }
 
 /// Returns the failure for a skill that could not be loaded.
-pub(crate) fn cannot_load(broken: &Broken) -> Failure {
+pub(crate) fn cannot_load(broken: &BrokenSkillFolder) -> Failure {
     let what = format!("the skill in `{}` cannot be used", broken.path.display());
     let failure = Failure::new(FailureCode::R002, what);
     match broken.complaints.first() {
@@ -161,7 +164,7 @@ pub(crate) fn cannot_load(broken: &Broken) -> Failure {
     }
 }
 
-fn explained(failure: Failure, complaint: &Complaint) -> Failure {
+fn explained(failure: Failure, complaint: &FileComplaint) -> Failure {
     let line = complaint
         .line
         .map_or(String::new(), |line| format!("line {line}, "));
@@ -172,8 +175,8 @@ fn explained(failure: Failure, complaint: &Complaint) -> Failure {
     }
 }
 
-impl From<Found> for SkillsFound {
-    fn from(found: Found) -> Self {
+impl From<DiscoveredSkills> for SkillsFound {
+    fn from(found: DiscoveredSkills) -> Self {
         Self {
             skills: found.skills,
             shadowed: found.shadowed,

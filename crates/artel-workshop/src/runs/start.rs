@@ -330,7 +330,7 @@ impl House {
             family: kin.family.clone(),
             left,
             patience: skill.and_then(|skill| skill.front.timeout_per_iteration),
-            all_tokens: skill.map(|skill| artel_skills::savings::Sizes::of(skill).all()),
+            all_tokens: skill.map(|skill| artel_skills::savings::SkillTokenSizes::of(skill).all()),
             is_root: kin.root_run.is_none(),
             waits: kin.contract.is_some(),
             clock: self.workshop.caller.clock.clone(),

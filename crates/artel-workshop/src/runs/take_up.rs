@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_engine::{Begins, Chronicle, Family, Ground, Left, Workplace, fold, prepared, settle};
 use artel_journal::{EventFilter, EventQuery, LeaseFence, TraceLookupKey};
-use artel_skills::{AgentKind, Scope, SizeLimit, Skill};
+use artel_skills::{Skill, SkillAgentKind, SkillOrigin, SkillSizeEnforcement};
 use artel_types::{
     Actor, Event, Fact, Failure, FailureCode, RunFinished, RunId, RunPrepared, RunStarted, TraceId,
     TreeMade,
@@ -293,7 +293,7 @@ impl House {
             is_called: self.is_called(started),
             depth: started.depth.unwrap_or(0),
             family: Family::with(self.turns_of(started.id)),
-            agent: is_custom.then(|| AgentKind::Custom(facts.role.clone())),
+            agent: is_custom.then(|| SkillAgentKind::Custom(facts.role.clone())),
             ..Kin::root(started.chain.clone().unwrap_or_default(), inherits)
         })
     }
@@ -381,15 +381,18 @@ impl House {
         let same = |skill: &&Skill| skill.folder.display().to_string() == *folder;
         let skill = match self.skills.skills.iter().find(same) {
             Some(skill) => skill.clone(),
-            None => {
-                artel_skills::load(folder.as_ref(), Scope::User, SizeLimit::Warn).map_err(|_| {
-                    Failure::new(
-                        FailureCode::R001,
-                        format!("the skill `{name}` is no longer in `{folder}`"),
-                    )
-                    .advise("put it back, or begin anew")
-                })?
-            }
+            None => artel_skills::load(
+                folder.as_ref(),
+                SkillOrigin::User,
+                SkillSizeEnforcement::Warn,
+            )
+            .map_err(|_| {
+                Failure::new(
+                    FailureCode::R001,
+                    format!("the skill `{name}` is no longer in `{folder}`"),
+                )
+                .advise("put it back, or begin anew")
+            })?,
         };
         if facts
             .skill_hash

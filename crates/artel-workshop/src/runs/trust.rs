@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use artel_engine::Nobody;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
-use artel_skills::{Scope, Skill, prepare};
+use artel_skills::{Skill, SkillOrigin, prepare};
 use artel_types::{Fact, Failure, FailureCode, SkillTrusted};
 use serde::Serialize;
 
@@ -116,14 +116,14 @@ impl SkillTrust {
         let folder = skill.folder.display().to_string();
         let mut about = self.said.iter().filter(|it| it.folder == folder);
         match skill.scope {
-            Scope::Workshop if strangers::in_skill(&self.root, &skill.folder).is_some() => {
+            SkillOrigin::Workshop if strangers::in_skill(&self.root, &skill.folder).is_some() => {
                 about.any(|it| it.hash == skill.hash)
             }
-            Scope::Workshop => match self.not_by_a_person(&skill.folder) {
+            SkillOrigin::Workshop => match self.not_by_a_person(&skill.folder) {
                 Some(placed) => about.any(|it| it.hash == skill.hash || it.seq > placed),
                 None => true,
             },
-            Scope::Portal | Scope::User => {
+            SkillOrigin::Portal | SkillOrigin::User => {
                 about.any(|it| it.word == TrustWord::Trusted && it.hash == skill.hash)
             }
         }
@@ -183,13 +183,13 @@ impl Workshop {
             format!("the skill `{name}` in `{folder}` is not trusted"),
         )
         .because(match skill.scope {
-            Scope::Workshop => match strangers::in_skill(&self.root, &skill.folder) {
+            SkillOrigin::Workshop => match strangers::in_skill(&self.root, &skill.folder) {
                 Some(open) => format!("{}, and {why}", open.said()),
                 None => {
                     format!("a run put it there or it was there before the workshop, and {why}")
                 }
             },
-            Scope::Portal | Scope::User => format!("it is not the workshop's own, and {why}"),
+            SkillOrigin::Portal | SkillOrigin::User => format!("it is not the workshop's own, and {why}"),
         })
         .advise(format!(
             "`artel skill show {name}` shows what it may run, `artel skill trust {name}` trusts it; \

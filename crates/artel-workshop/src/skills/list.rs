@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use artel_skills::{Broken, Scope, Shadowed, SizeLimit, Skill, discover};
+use artel_skills::{
+    BrokenSkillFolder, ShadowedSkill, Skill, SkillOrigin, SkillSizeEnforcement, discover,
+};
 use artel_types::FailureCode;
 use serde::Serialize;
 
@@ -15,7 +17,7 @@ use crate::trouble::{Problems, path_text};
 pub struct SkillRow {
     pub name: String,
     /// The skill's origin.
-    pub scope: Scope,
+    pub scope: SkillOrigin,
     /// Whether the skill in its present form may be used without a question.
     pub trusted: bool,
     /// Number of lines in its `SKILL.md`.
@@ -34,9 +36,9 @@ pub struct SkillList {
     /// Usable skills.
     pub skills: Vec<SkillRow>,
     /// Skills hidden by another skill of the same name.
-    pub shadowed: Vec<Shadowed>,
+    pub shadowed: Vec<ShadowedSkill>,
     /// Skills that could not be loaded, and why.
-    pub broken: Vec<Broken>,
+    pub broken: Vec<BrokenSkillFolder>,
 }
 
 /// The skills found from a folder, with their recorded trust if there is a workshop.
@@ -88,8 +90,8 @@ impl Caller {
             }),
             Err(problems) if problems.0.iter().all(|it| it.code == FailureCode::W001) => {
                 let limit = match self.settings()?.runs.size_limit.value {
-                    artel_config::SkillSizeChoice::Warn => SizeLimit::Warn,
-                    artel_config::SkillSizeChoice::Enforce => SizeLimit::Enforce,
+                    artel_config::SkillSizeChoice::Warn => SkillSizeEnforcement::Warn,
+                    artel_config::SkillSizeChoice::Enforce => SkillSizeEnforcement::Enforce,
                 };
                 let found = discover(&self.skill_sources(&folder), limit);
                 Ok(Here {

@@ -1,7 +1,7 @@
 //! Success figures of skills, over all their recorded runs.
 
 use artel_rules::tally::SkillStats;
-use artel_skills::savings::Sizes;
+use artel_skills::savings::SkillTokenSizes;
 use artel_types::Failure;
 use serde::Serialize;
 
@@ -52,7 +52,7 @@ impl Workshop {
         };
         let report = |name: &str| {
             let files = found.skills.iter().find(|it| it.name == name);
-            let all = files.map(|it| Sizes::of(it).all());
+            let all = files.map(|it| SkillTokenSizes::of(it).all());
             SkillReport::from((name.to_owned(), sums.of(name, all)))
         };
         Ok(names.into_iter().map(report).collect())

@@ -9,7 +9,9 @@ use artel_files::{create_new, make_dirs};
 use artel_journal::{BlobStore, EventFilter, EventQuery};
 use artel_model::Cassette;
 use artel_skills::Skill;
-use artel_skills::cases::{self, Cases, Expect, Run, State, Triggers};
+use artel_skills::cases::{
+    self, ExpectedRunState, SkillRunCase, SkillRunExpectation, SkillTestCases, SkillTriggerCases,
+};
 use artel_types::{
     Fact, Failure, FailureCode, RecordedText, RunFinished, RunId, RunOutcome, RunStarted,
 };
@@ -57,12 +59,12 @@ impl Workshop {
         let changed = finished.changed.as_deref().unwrap_or_default();
         let (files, left_out) = before.inputs(wanted, changed);
         let turns = finished.metrics.as_ref().map(|metrics| metrics.turns);
-        let case = Run {
+        let case = SkillRunCase {
             script: format!("{name}.rehearsal.jsonl"),
             name,
             arguments,
             files,
-            expect: Expect {
+            expect: SkillRunExpectation {
                 state,
                 answer_contains: before.expected_line(&answer).into_iter().collect(),
                 files: before.outcome(changed),
@@ -160,7 +162,7 @@ fn paths_in(input: &serde_json::Value) -> Vec<String> {
 
 impl Promoted {
     /// Writes the files. Existing files are never overwritten.
-    fn write(&self, case: Run, cassette: &Cassette) -> Result<(), Failure> {
+    fn write(&self, case: SkillRunCase, cassette: &Cassette) -> Result<(), Failure> {
         for file in [&self.case, &self.recording] {
             if file.symlink_metadata().is_ok() {
                 let what = format!("`{}` is there already", file.display());
@@ -169,8 +171,8 @@ impl Promoted {
                 );
             }
         }
-        let cases = Cases {
-            triggers: Triggers::default(),
+        let cases = SkillTestCases {
+            triggers: SkillTriggerCases::default(),
             runs: vec![case],
         };
         let failed = |error| file_failure(FailureCode::W008, &error);
@@ -183,11 +185,11 @@ impl Promoted {
     }
 }
 
-fn state_of(finished: &RunFinished) -> Result<State, Failure> {
+fn state_of(finished: &RunFinished) -> Result<ExpectedRunState, Failure> {
     match finished.state.as_deref().and_then(|it| it.parse().ok()) {
-        Some(RunOutcome::Complete) => Ok(State::Complete),
-        Some(RunOutcome::Partial) => Ok(State::Partial),
-        Some(RunOutcome::Failed) => Ok(State::Failed),
+        Some(RunOutcome::Complete) => Ok(ExpectedRunState::Complete),
+        Some(RunOutcome::Partial) => Ok(ExpectedRunState::Partial),
+        Some(RunOutcome::Failed) => Ok(ExpectedRunState::Failed),
         Some(RunOutcome::Cancelled) | None => Err(Failure::new(
             FailureCode::R008,
             "a cancelled run is no example",

@@ -8,7 +8,7 @@ use artel_engine::Nobody;
 use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_git::RunTree;
 use artel_model::{Cassette, RehearsalModel};
-use artel_skills::cases::{Expect, FileState, Run, State};
+use artel_skills::cases::{ExpectedFileState, ExpectedRunState, SkillRunCase, SkillRunExpectation};
 use artel_skills::{Skill, prepare};
 use artel_tools::Hints;
 use artel_types::model::{MessagePart, ModelReply};
@@ -35,7 +35,7 @@ pub(super) async fn rehearse(
     caller: &Caller,
     skill: &Skill,
     trusted: &[&Skill],
-    run: &Run,
+    run: &SkillRunCase,
 ) -> RunTried {
     let mut tried = RunTried {
         name: run.name.clone(),
@@ -67,13 +67,13 @@ pub(super) async fn rehearse(
 
 /// Each file of the expected outcome with its expected state and its content at the end,
 /// or `None` if the file does not exist.
-type Files = Vec<(String, FileState, Option<String>)>;
+type Files = Vec<(String, ExpectedFileState, Option<String>)>;
 
 async fn play(
     caller: &Caller,
     skill: &Skill,
     skills: &[&Skill],
-    run: &Run,
+    run: &SkillRunCase,
 ) -> Result<(RunDone, Files), Problems> {
     let stage = Stage::set(caller, skills)?;
     for (path, text) in &run.files {
@@ -164,10 +164,10 @@ fn line(reply: &ModelReply) -> Value {
     line
 }
 
-fn looked_at(stage: &Stage, run: RunId, expect: &Expect) -> Result<Files, Failure> {
+fn looked_at(stage: &Stage, run: RunId, expect: &SkillRunExpectation) -> Result<Files, Failure> {
     let root = RootFolder::open(&files_of(stage, run))
         .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
-    let look = |(path, wanted): (&String, &FileState)| {
+    let look = |(path, wanted): (&String, &ExpectedFileState)| {
         let bytes = root.read(Path::new(path), LARGEST, &any);
         let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         (path.clone(), wanted.clone(), text.ok())
@@ -190,15 +190,20 @@ fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
 }
 
 /// Lists the differences between the outcome of a run and the expected one.
-fn differences(expect: &Expect, done: &RunDone, turns: u64, files: &Files) -> Vec<String> {
+fn differences(
+    expect: &SkillRunExpectation,
+    done: &RunDone,
+    turns: u64,
+    files: &Files,
+) -> Vec<String> {
     let mut differences = Vec::new();
     let Some(finished) = &done.finished else {
         return vec![format!("it was left before its end: {:?}", done.left)];
     };
     let wanted = match expect.state {
-        State::Complete => "complete",
-        State::Partial => "partial",
-        State::Failed => "failed",
+        ExpectedRunState::Complete => "complete",
+        ExpectedRunState::Partial => "partial",
+        ExpectedRunState::Failed => "failed",
     };
     let state = finished.state.as_deref().unwrap_or("unknown");
     if state != wanted {
@@ -225,13 +230,13 @@ fn differences(expect: &Expect, done: &RunDone, turns: u64, files: &Files) -> Ve
     differences
 }
 
-fn file_difference(path: &str, wanted: &FileState, found: Option<&str>) -> Option<String> {
+fn file_difference(path: &str, wanted: &ExpectedFileState, found: Option<&str>) -> Option<String> {
     match (wanted, found) {
-        (FileState::Absent(true), Some(_)) => Some(format!("`{path}` should not be there")),
-        (FileState::Absent(false) | FileState::Contains(_), None) => {
+        (ExpectedFileState::Absent(true), Some(_)) => Some(format!("`{path}` should not be there")),
+        (ExpectedFileState::Absent(false) | ExpectedFileState::Contains(_), None) => {
             Some(format!("`{path}` is not there"))
         }
-        (FileState::Contains(text), Some(found)) if !found.contains(text.as_str()) => {
+        (ExpectedFileState::Contains(text), Some(found)) if !found.contains(text.as_str()) => {
             let start: String = found.chars().take(200).collect();
             Some(format!("`{path}` lacks `{text}`: {start}"))
         }

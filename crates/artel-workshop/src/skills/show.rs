@@ -1,8 +1,8 @@
 //! One skill in detail, with everything that it may run.
 
 use artel_policy::{BoundAdmission, PolicyBound, PolicyContext};
-use artel_skills::savings::Sizes;
-use artel_skills::{Front, Scope, Script, Skill, Supporting};
+use artel_skills::savings::SkillTokenSizes;
+use artel_skills::{Skill, SkillFrontmatter, SkillOrigin, SkillScript, SkillSupportingFile};
 use serde::Serialize;
 
 use crate::caller::Caller;
@@ -28,7 +28,7 @@ pub struct SkillShown {
     pub description: String,
     pub folder: String,
     /// The skill's origin.
-    pub scope: Scope,
+    pub scope: SkillOrigin,
     /// Whether the skill in its present form may be used without a question.
     pub trusted: bool,
     /// BLAKE3 hash of its files. Trust is bound to this hash.
@@ -36,11 +36,11 @@ pub struct SkillShown {
     /// Number of lines in its `SKILL.md`.
     pub lines: usize,
     /// The other fields of its frontmatter.
-    pub front: Front,
+    pub front: SkillFrontmatter,
     /// Files that an agent can read on demand.
-    pub files: Vec<Supporting>,
+    pub files: Vec<SkillSupportingFile>,
     /// Scripts that an agent can run.
-    pub scripts: Vec<Script>,
+    pub scripts: Vec<SkillScript>,
     /// Commands that run when the skill begins.
     pub commands: Vec<CommandShown>,
     /// Addresses in its text.
@@ -58,7 +58,7 @@ impl Caller {
         let here = self.skills_here()?;
         let skill = here.found.get(name)?;
         let question = TrustQuestion::about(skill);
-        let sizes = Sizes::of(skill);
+        let sizes = SkillTokenSizes::of(skill);
         Ok(SkillShown {
             name: skill.name.clone(),
             description: skill.description.clone(),

@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use artel_skills::choose::{Choice, best};
-use artel_skills::{Complaint, Skill, cases};
+use artel_skills::choose::{SkillChoice, best};
+use artel_skills::{FileComplaint, Skill, cases};
 use artel_types::Failure;
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ pub struct SkillTried {
     /// The reason for not testing the skill, if it was skipped.
     pub skipped: Option<String>,
     /// Errors in the test files.
-    pub errors: Vec<Complaint>,
+    pub errors: Vec<FileComplaint>,
     /// Results of the test requests.
     pub triggers: Vec<TriggerTried>,
     /// Results of the rehearsed runs.
@@ -169,19 +169,19 @@ impl From<bool> for Must {
 fn trigger(skill: &Skill, all: &[Skill], request: &str, must: Must) -> TriggerTried {
     let choice = best(request, all);
     let ok = match (&choice, must) {
-        (Choice::One(name), Must::Choose) => *name == skill.name,
-        (Choice::Unsure(names), Must::Choose) => names.first() == Some(&skill.name),
-        (Choice::None, Must::Choose) => false,
-        (Choice::One(name), Must::Leave) => *name != skill.name,
-        (Choice::Unsure(_) | Choice::None, Must::Leave) => true,
+        (SkillChoice::One(name), Must::Choose) => *name == skill.name,
+        (SkillChoice::Unsure(names), Must::Choose) => names.first() == Some(&skill.name),
+        (SkillChoice::None, Must::Choose) => false,
+        (SkillChoice::One(name), Must::Leave) => *name != skill.name,
+        (SkillChoice::Unsure(_) | SkillChoice::None, Must::Leave) => true,
     };
     TriggerTried {
         request: request.to_owned(),
         must: must == Must::Choose,
         chosen: match choice {
-            Choice::One(name) => name,
-            Choice::Unsure(names) => format!("unsure: {}", names.join(", ")),
-            Choice::None => "none".to_owned(),
+            SkillChoice::One(name) => name,
+            SkillChoice::Unsure(names) => format!("unsure: {}", names.join(", ")),
+            SkillChoice::None => "none".to_owned(),
         },
         ok,
     }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use artel_files::read_bounded;
 use artel_skills::{
-    Complaint, Remark, Scope, SizeLimit, cases, empty_body, load, validate_request, validate_skill,
+    FileComplaint, Remark, SkillOrigin, SkillSizeEnforcement, cases, empty_body, load,
+    validate_request, validate_skill,
 };
 use artel_types::{Failure, FailureCode};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub struct Checked {
     pub path: PathBuf,
     /// Whether there are no errors.
     pub ok: bool,
-    pub errors: Vec<Complaint>,
+    pub errors: Vec<FileComplaint>,
     /// Things that work, but could be better.
     pub warnings: Vec<Remark>,
 }
@@ -68,7 +69,7 @@ pub fn validate_skill_line(line: &str) -> String {
     answer.to_string()
 }
 
-fn shown(complaint: &Complaint) -> serde_json::Value {
+fn shown(complaint: &FileComplaint) -> serde_json::Value {
     json!({ "field": complaint.field, "message": complaint.message })
 }
 
@@ -137,7 +138,7 @@ impl Caller {
         let text = std::str::from_utf8(&bytes).ok();
         let mut warnings: Vec<Remark> = text.and_then(empty_body).into_iter().collect();
         if let Some(folder) = &folder {
-            match load(folder, Scope::User, SizeLimit::Warn) {
+            match load(folder, SkillOrigin::User, SkillSizeEnforcement::Warn) {
                 Ok(skill) => warnings.extend(beside(&errors, skill.remarks)),
                 // A reason why the skill cannot be loaded is an error, too.
                 Err(complaints) => errors.extend(beside(&errors, complaints)),
@@ -160,17 +161,17 @@ impl Caller {
 }
 
 /// Leaves out complaints about a place that has one already.
-fn beside(said: &[Complaint], complaints: Vec<Complaint>) -> Vec<Complaint> {
-    let is_new = |complaint: &Complaint| {
-        let same = |it: &Complaint| (it.line, &it.field) == (complaint.line, &complaint.field);
+fn beside(said: &[FileComplaint], complaints: Vec<FileComplaint>) -> Vec<FileComplaint> {
+    let is_new = |complaint: &FileComplaint| {
+        let same = |it: &FileComplaint| (it.line, &it.field) == (complaint.line, &complaint.field);
         !said.iter().any(same)
     };
     complaints.into_iter().filter(is_new).collect()
 }
 
-fn not_text(bytes: &[u8], valid: usize) -> Complaint {
+fn not_text(bytes: &[u8], valid: usize) -> FileComplaint {
     let before = bytes.get(..valid).unwrap_or_default();
-    Complaint {
+    FileComplaint {
         file: None,
         line: Some(before.iter().filter(|byte| **byte == b'\n').count() + 1),
         field: "body".to_owned(),

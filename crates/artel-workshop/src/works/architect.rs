@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_policy::{BoundAdmission, PolicyBound, PortalPermission};
 use artel_rules::plan::state::WorkAction;
 use artel_rules::plan::{MOST_ENTRIES, PlanCheckContext, RoleAccess, normalise};
-use artel_skills::Scope;
+use artel_skills::SkillOrigin;
 use artel_types::model::ModelCallReason;
 use artel_types::plan::{Plan, StepState};
 use artel_types::{
@@ -176,7 +176,7 @@ impl House {
         let Some(name) = &work.request.skill else {
             return Ok(None);
         };
-        let is_foreign = self.skills.get(name)?.scope != Scope::Workshop;
+        let is_foreign = self.skills.get(name)?.scope != SkillOrigin::Workshop;
         Ok(is_foreign.then(|| ForeignSource::skill(name)))
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_engine::{Chronicle, Did, Ground, Left, Plot, prepared};
 use artel_git::RunTree;
-use artel_skills::AgentKind;
+use artel_skills::SkillAgentKind;
 use artel_types::{Actor, Event, Fact, Failure, RunId, TraceId};
 
 use super::contract::Contract;
@@ -75,7 +75,7 @@ impl House {
             parent,
             call: Some(name),
             is_called: parent.is_some(),
-            agent: (role != "default").then(|| AgentKind::Custom(role.clone())),
+            agent: (role != "default").then(|| SkillAgentKind::Custom(role.clone())),
             role,
             told,
             contract: Some(Arc::new(contract)),

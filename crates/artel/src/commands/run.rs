@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
-    AskOrder, Caller, Company, Line, Mode, Planning, Problems, RunDone, RunOrder, Stop, View,
-    Words, Workshop,
+    AskOrder, Caller, Company, Line, Planning, Problems, RunDone, RunOrder, SkillRunMode, Stop,
+    View, Words, Workshop,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -103,15 +103,15 @@ fn view(word: &str) -> Result<View, String> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum How {
     /// In a single run.
-    Run(Mode),
+    Run(SkillRunMode),
     /// With a plan.
     Planned,
 }
 
 fn mode(word: &str) -> Result<How, String> {
     match word {
-        "simple" => Ok(How::Run(Mode::Simple)),
-        "autonomous" => Ok(How::Run(Mode::Autonomous)),
+        "simple" => Ok(How::Run(SkillRunMode::Simple)),
+        "autonomous" => Ok(How::Run(SkillRunMode::Autonomous)),
         "planned" => Ok(How::Planned),
         _ => Err("it is simple, autonomous or planned".to_owned()),
     }

@@ -498,7 +498,7 @@ fn skills_show_text_as_text() {
         name: hostile(),
         description: hostile(),
         folder: hostile(),
-        scope: artel_skills::Scope::User,
+        scope: artel_skills::SkillOrigin::User,
         trusted: false,
         hash: hostile(),
         lines: 1,

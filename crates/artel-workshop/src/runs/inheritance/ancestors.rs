@@ -5,7 +5,7 @@ use std::path::Path;
 
 use artel_engine::Family;
 use artel_policy::{BoundAdmission, PolicyBound};
-use artel_skills::{Context, Scope, SizeLimit};
+use artel_skills::{SkillContextMode, SkillOrigin, SkillSizeEnforcement};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::{Actor, Failure, FailureCode, RunId, RunPrepared, RunStarted};
 
@@ -156,12 +156,16 @@ impl House {
         let Some(folder) = facts.and_then(|it| it.skill_folder) else {
             return Ok(None);
         };
-        let skill = artel_skills::load(Path::new(&folder), Scope::User, SizeLimit::Warn);
+        let skill = artel_skills::load(
+            Path::new(&folder),
+            SkillOrigin::User,
+            SkillSizeEnforcement::Warn,
+        );
         let skill = skill.map_err(|_| {
             let why = format!("its skill sets its limits, and the skill is gone from `{folder}`");
             unbounded(child.id, why)
         })?;
-        let is_fork = skill.front.context == Context::Fork;
+        let is_fork = skill.front.context == SkillContextMode::Fork;
         Ok(bound_of_kind(
             skill.front.agent.as_ref().filter(|_| is_fork),
         ))

@@ -7,7 +7,7 @@ use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder, read_bounded};
 use artel_git::RunTree;
 use artel_model::{Cassette, CassetteTake};
 use artel_skills::Skill;
-use artel_skills::cases::FileState;
+use artel_skills::cases::ExpectedFileState;
 use artel_types::model::{MessagePart, ModelReply, ModelRequest};
 use artel_types::{Failure, FailureCode, FileChange, FileChangeKind, RunStarted};
 
@@ -106,10 +106,10 @@ impl Before {
     }
 
     /// Returns the expected states of the changed files after a run.
-    pub(super) fn outcome(&self, changed: &[FileChange]) -> BTreeMap<String, FileState> {
+    pub(super) fn outcome(&self, changed: &[FileChange]) -> BTreeMap<String, ExpectedFileState> {
         let expected = changed.iter().take(MOST_FILES).filter_map(|change| {
             let state = match change.kind {
-                FileChangeKind::Deleted => FileState::Absent(true),
+                FileChangeKind::Deleted => ExpectedFileState::Absent(true),
                 FileChangeKind::Mode => return None,
                 FileChangeKind::Made | FileChangeKind::Changed | FileChangeKind::Renamed => {
                     let tree = self.tree.as_ref().map(RunTree::files);
@@ -117,7 +117,10 @@ impl Before {
                     let bytes = read_bounded(&file, 4 << 20).ok();
                     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
                     let line = text.and_then(|text| self.expected_line(&text));
-                    line.map_or(FileState::Absent(false), FileState::Contains)
+                    line.map_or(
+                        ExpectedFileState::Absent(false),
+                        ExpectedFileState::Contains,
+                    )
                 }
             };
             Some((change.path.clone(), state))

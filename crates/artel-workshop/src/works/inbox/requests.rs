@@ -14,7 +14,7 @@ use artel_journal::{AppendAcknowledgement, EventBatch, JournalAppendError};
 use artel_rules::request::file::{
     ParsedRequestFile, Request, RequestOrigin, RequestStatus, render,
 };
-use artel_skills::{Complaint, read_request};
+use artel_skills::{FileComplaint, read_request};
 use artel_types::{
     EventDraft, Failure, FailureCode, RequestMoved, RequestRefused, StreamName, Timestamp, TraceId,
 };
@@ -492,11 +492,11 @@ fn unread(error: &FileError) -> String {
 }
 
 /// Describes the problem of a field, for the note beside the file.
-fn trouble(complaint: &Complaint) -> Trouble {
+fn trouble(complaint: &FileComplaint) -> Trouble {
     let text = match complaint.line {
         Some(line) => format!(
             "line {line}, {}",
-            Complaint {
+            FileComplaint {
                 line: None,
                 ..complaint.clone()
             }
