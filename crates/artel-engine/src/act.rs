@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_files::RootFolder;
 use artel_rules::turn::{AgentRunAction, RunnableToolCall};
-use artel_tools::{Called, Hands, Unfinished};
+use artel_tools::{ToolCallOutcome, ToolRunner, UnfinishedToolCallError};
 use artel_types::model::MessageImage;
 use artel_types::{EventOutcome, Failure, FailureCode, RecordedText, ToolFinished};
 use serde_json::Value;
@@ -124,7 +124,7 @@ impl Driver {
     }
 
     /// Prepares the files for a call and records what that took.
-    async fn ready(&mut self, tool: &str) -> Result<Arc<Hands>, Failure> {
+    async fn ready(&mut self, tool: &str) -> Result<Arc<ToolRunner>, Failure> {
         if !self.setup.workplace.needs_ground(tool) {
             return Ok(Arc::clone(self.setup.workplace.hands()));
         }
@@ -149,19 +149,19 @@ fn is_failed(finished: &ToolFinished) -> bool {
 
 /// Carries out one call. Returns `None` if its question was left open.
 fn call(
-    hands: &Hands,
+    hands: &ToolRunner,
     log: &CallLog,
     act: &RunnableToolCall,
     gathers: Gathers,
-) -> Result<Option<(Called, Written)>, Failure> {
+) -> Result<Option<(ToolCallOutcome, Written)>, Failure> {
     log.begin(&act.id, gathers);
     let named = of_the_skill(hands, act);
     let called = hands.call(&act.id, &act.tool, named.as_ref().unwrap_or(&act.input));
     let written = log.end(&act.id);
     match called {
         Ok(called) => Ok(Some((called, written))),
-        Err(Unfinished::Left) => Ok(None),
-        Err(Unfinished::NotRecorded(why)) => {
+        Err(UnfinishedToolCallError::Left) => Ok(None),
+        Err(UnfinishedToolCallError::NotRecorded(why)) => {
             Err(Failure::new(FailureCode::J001, "the journal did not take a call").because(why))
         }
     }
@@ -169,7 +169,7 @@ fn call(
 
 /// Returns the input of a call that reads a file of the skill by the name that the skill's
 /// text uses: a path that does not exist in the tree but does exist in the skill's folder.
-fn of_the_skill(hands: &Hands, act: &RunnableToolCall) -> Option<Value> {
+fn of_the_skill(hands: &ToolRunner, act: &RunnableToolCall) -> Option<Value> {
     let skill = hands.bench.skill.as_ref().filter(|_| act.tool == "read")?;
     let path = act.input["path"].as_str()?;
     let is_named = path.starts_with(['/', '@']);
@@ -186,7 +186,7 @@ fn of_the_skill(hands: &Hands, act: &RunnableToolCall) -> Option<Value> {
 }
 
 /// Joins what the model sees with what is recorded.
-fn of(called: &Called, finished: ToolFinished) -> Done {
+fn of(called: &ToolCallOutcome, finished: ToolFinished) -> Done {
     let (text, images) = match &called.result {
         Ok(observation) => (observation.text.clone(), &observation.images[..]),
         Err(trouble) => (trouble.to_string(), &[][..]),
@@ -202,7 +202,7 @@ fn of(called: &Called, finished: ToolFinished) -> Done {
     }
 }
 
-fn unknown_tool(act: &RunnableToolCall, called: &Called) -> ToolFinished {
+fn unknown_tool(act: &RunnableToolCall, called: &ToolCallOutcome) -> ToolFinished {
     let text = match &called.result {
         Ok(observation) => observation.text.clone(),
         Err(trouble) => trouble.to_string(),
@@ -225,7 +225,7 @@ fn unknown_tool(act: &RunnableToolCall, called: &Called) -> ToolFinished {
 impl Steering {
     /// Waits for something to reach the run and folds it. If the run was cancelled, the
     /// running command is ended.
-    async fn turned(&mut self, hands: &Hands, turn: &mut artel_rules::turn::AgentRun) {
+    async fn turned(&mut self, hands: &ToolRunner, turn: &mut artel_rules::turn::AgentRun) {
         if let Some(fact) = self.heard().await {
             // Facts that people record contain no texts that are kept apart.
             drop(turn.fold(&fact));

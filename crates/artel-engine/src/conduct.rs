@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
-use artel_tools::Person;
+use artel_tools::AskablePerson;
 use artel_types::{Actor, Fact, Failure, FailureCode, RunAnswered, RunAsked};
 use tokio::task::{JoinError, JoinSet};
 
@@ -59,7 +59,7 @@ pub struct Conductor<C> {
     pub steering: Steering,
     pub audience: Arc<dyn Audience>,
     /// The person who can answer, or `None` if nobody is here.
-    pub person: Option<Arc<dyn Person>>,
+    pub person: Option<Arc<dyn AskablePerson>>,
     /// The actor in whose name answers are recorded.
     pub answers_as: Actor,
     /// Called whenever a step has progressed.

@@ -12,7 +12,9 @@ use artel_rules::turn::{
     ASKED, AgentRun, AgentRunAction, AgentRunEnding, AgentRunRules, AgentRunWait, RunnableToolCall,
     StepGuardrails, ToolTraits,
 };
-use artel_tools::{Card, Effect, Person, Registry, Unknown, Viewer};
+use artel_tools::{
+    AskablePerson, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolRegistry, ToolViewer,
+};
 use artel_types::{
     Clock, EventOutcome, Fact, Failure, FailureCode, FileChange, RecordedText, RunAnswered,
     RunAsked, RunEscalated, RunFinished, RunOutcome, RunSaid, RunSteered, ToolFinished,
@@ -48,7 +50,7 @@ pub struct Setup {
     /// The log that records the run's tool calls.
     pub log: Arc<CallLog>,
     /// Decides which tools the run sees.
-    pub viewer: Viewer,
+    pub viewer: ToolViewer,
     /// The system prompt.
     pub system: String,
     /// Size of the conversation that fits, in tokens.
@@ -57,7 +59,7 @@ pub struct Setup {
     pub steering: Steering,
     pub audience: Arc<dyn Audience>,
     /// The person who can answer, or `None` if nobody is here.
-    pub person: Option<Arc<dyn Person>>,
+    pub person: Option<Arc<dyn AskablePerson>>,
     /// The turns shared by the run and all runs that it calls.
     pub family: Family,
     /// Turns left, for the runs that this one forks.
@@ -501,29 +503,29 @@ impl Driver {
 }
 
 /// Returns what the state machine must know about the tools of a registry.
-pub fn kinds(registry: &Registry) -> BTreeMap<String, ToolTraits> {
+pub fn kinds(registry: &ToolRegistry) -> BTreeMap<String, ToolTraits> {
     registry
         .cards()
         .map(|card| (card.name.clone(), kind_of(card)))
         .collect()
 }
 
-fn kind_of(card: &Card) -> ToolTraits {
-    let has = |effect: Effect| card.effects.contains(&effect);
+fn kind_of(card: &ToolDescriptor) -> ToolTraits {
+    let has = |effect: ToolEffect| card.effects.contains(&effect);
     let asks = matches!(card.name.as_str(), "ask_person" | "skill");
     ToolTraits {
-        is_pure: card.unknown == Unknown::Pure
-            && !has(Effect::Write)
-            && !has(Effect::Process)
+        is_pure: card.unknown == ToolCrashRecovery::Pure
+            && !has(ToolEffect::Write)
+            && !has(ToolEffect::Process)
             && !asks,
-        is_edit: has(Effect::Write) && !has(Effect::Process),
+        is_edit: has(ToolEffect::Write) && !has(ToolEffect::Process),
         is_check: matches!(card.name.as_str(), "run_tests" | "diagnostics"),
         is_shell: card.name == "bash",
     }
 }
 
 /// Returns the rules of a run from what it was prepared with.
-pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &Registry) -> AgentRunRules {
+pub fn rules_of(prepared: &artel_types::RunPrepared, registry: &ToolRegistry) -> AgentRunRules {
     AgentRunRules {
         turns: prepared.turns,
         retries: prepared.retries,

@@ -8,7 +8,7 @@ use artel_git::{
     RunTree, RunTreeChange, RunTreeError, RunTreeFingerprint, RunTreeLimits, RunTreeSnapshot,
     RunTreeSpec, SetAsidePath, SetAsideReason,
 };
-use artel_tools::{Effect, Hands, Openings, Unknown};
+use artel_tools::{ToolCrashRecovery, ToolEffect, ToolRunner, TreeWallOpenings};
 use artel_types::{
     Clock, Failure, FailureCode, FileChange, FileChangeKind, LeftOutPath, LeftOutReason, TreeMade,
     TreeRestored, TreeSnapped,
@@ -19,7 +19,7 @@ use crate::hooks::Hooks;
 
 /// Builds the tool runner for the run's own tree from one that only reads the person's
 /// folder.
-pub type Furnish = dyn Fn(&RunTree, &Hands) -> Result<Hands, Failure> + Send + Sync;
+pub type Furnish = dyn Fn(&RunTree, &ToolRunner) -> Result<ToolRunner, Failure> + Send + Sync;
 
 /// The files of a run and of all runs it calls.
 pub struct Ground {
@@ -36,7 +36,7 @@ pub struct Ground {
     prefix: String,
     state: Mutex<State>,
     /// Openings that were allowed in the sandbox around these files.
-    openings: Arc<Openings>,
+    openings: Arc<TreeWallOpenings>,
 }
 
 /// Where a run's files come from, and where its own tree is made.
@@ -66,7 +66,7 @@ struct State {
 
 /// The tool runner prepared for a call.
 pub(crate) struct Ready {
-    pub(crate) hands: Arc<Hands>,
+    pub(crate) hands: Arc<ToolRunner>,
     /// Entries about the preparation, to be recorded before the call.
     pub(crate) entries: Vec<Entry>,
 }
@@ -74,7 +74,7 @@ pub(crate) struct Ready {
 /// The tool runner of a run, with its files.
 #[derive(Clone)]
 pub struct Workplace {
-    hands: Arc<Hands>,
+    hands: Arc<ToolRunner>,
     ground: Option<Arc<Ground>>,
     furnish: Arc<Furnish>,
     is_furnished: bool,
@@ -106,7 +106,7 @@ impl Ground {
     }
 
     /// Returns the sandbox openings that any run was allowed around these files.
-    pub fn openings(&self) -> &Arc<Openings> {
+    pub fn openings(&self) -> &Arc<TreeWallOpenings> {
         &self.openings
     }
 
@@ -266,7 +266,7 @@ impl Ground {
 impl Workplace {
     /// Starts with a tool runner that only reads. Without files for a tree it stays that
     /// way.
-    pub fn new(mut hands: Hands, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
+    pub fn new(mut hands: ToolRunner, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
         if let Some(ground) = &ground {
             hands.openings = Arc::clone(&ground.openings);
         }
@@ -279,7 +279,7 @@ impl Workplace {
     }
 
     /// Returns the current tool runner.
-    pub fn hands(&self) -> &Arc<Hands> {
+    pub fn hands(&self) -> &Arc<ToolRunner> {
         &self.hands
     }
 
@@ -299,8 +299,12 @@ impl Workplace {
     /// or reaches the network. The network is reached through the filter of the sandbox,
     /// which stands around that tree.
     pub(crate) fn needs_ground(&self, tool: &str) -> bool {
-        let touches =
-            |effect: &Effect| matches!(effect, Effect::Write | Effect::Process | Effect::Network);
+        let touches = |effect: &ToolEffect| {
+            matches!(
+                effect,
+                ToolEffect::Write | ToolEffect::Process | ToolEffect::Network
+            )
+        };
         let tool = self.hands.registry.get(tool);
         let Some(ground) = &self.ground else {
             return false;
@@ -314,7 +318,7 @@ impl Workplace {
     pub(crate) fn ready(&mut self, tool: &str) -> Result<Ready, Failure> {
         let mut entries = Vec::new();
         let known = self.hands.registry.get(tool);
-        let goes_back = known.is_ok_and(|tool| tool.card().unknown == Unknown::Restore);
+        let goes_back = known.is_ok_and(|tool| tool.card().unknown == ToolCrashRecovery::Restore);
         if self.needs_ground(tool)
             && let Some(ground) = self.ground.clone()
         {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_policy::rules::PolicyRule;
 use artel_rules::turn::{AgentRunEnding, RunnableToolCall};
-use artel_tools::{Called, Hands};
+use artel_tools::{ToolCallOutcome, ToolRunner};
 use artel_types::model::ModelReply;
 use artel_types::{Failure, ForeignRead};
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ impl Driver {
     pub(crate) async fn pass_calls(
         &mut self,
         acts: Vec<RunnableToolCall>,
-        hands: &Hands,
+        hands: &ToolRunner,
     ) -> Result<Vec<Cleared>, Failure> {
         let hooks = self.hooks();
         if hooks.is_none() {
@@ -284,14 +284,14 @@ pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
 }
 
 /// Returns a tool runner that asks about a call whatever policy says.
-pub(crate) fn asking(hands: &Hands, tool: &str) -> Hands {
+pub(crate) fn asking(hands: &ToolRunner, tool: &str) -> ToolRunner {
     hands.moved(hands.bench.clone(), |policy, _| {
         policy.ask.push(PolicyRule::of_tool(tool));
     })
 }
 
 /// Returns the result of a call in the form that hooks get.
-pub(crate) fn response(called: &Called) -> Result<Value, String> {
+pub(crate) fn response(called: &ToolCallOutcome) -> Result<Value, String> {
     match &called.result {
         Ok(observation) => Ok(json!({
             "content": observation.text,

@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_tools::{Approver, ContentMarks, Workroom};
+use artel_tools::{ContentMarks, ToolCallApprover, ToolSandbox};
 use artel_types::model::ModelMessage;
 use artel_types::{EventOutcome, Failure, ForeignSource, HookRan};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ pub struct HookReport {
 pub struct Runner {
     /// The sandbox, or `None` if no process may run; then every hook that is a command
     /// fails.
-    pub room: Option<Arc<Workroom>>,
+    pub room: Option<Arc<ToolSandbox>>,
     /// Records the hooks that ran.
     pub record: Arc<RecordHook>,
     /// The facts about the run that hooks get.
@@ -168,7 +168,10 @@ impl Hooks {
     }
 
     /// Puts hooks that listen to permission requests in front of the approver.
-    pub fn before(&self, person: Option<Arc<dyn Approver>>) -> Option<Arc<dyn Approver>> {
+    pub fn before(
+        &self,
+        person: Option<Arc<dyn ToolCallApprover>>,
+    ) -> Option<Arc<dyn ToolCallApprover>> {
         let hears = |shared: &Arc<Shared>| {
             let mut hooks = shared.hooks.iter();
             hooks.any(|hook| hook.event == Event::PermissionRequest)

@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{EventBatch, EventFilter, Journal};
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use artel_types::{
     Event, EventOutcome, Fact, Failure, RunId, SecretRedactor, ToolAnswered, ToolAsked,
 };
@@ -23,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Records everything up to the question, then asks a person.
 pub struct Knock {
     /// The approver that asks the person.
-    pub inner: Arc<dyn Approver>,
+    pub inner: Arc<dyn ToolCallApprover>,
     /// The call log, which must be flushed before the question.
     pub log: Arc<CallLog>,
     /// Removes secrets from everything that is stored.
@@ -51,8 +53,8 @@ impl Elsewhere {
     }
 }
 
-impl Approver for Elsewhere {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Elsewhere {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(at) = settled.iter().position(|call| *call == question.call) {
@@ -60,14 +62,14 @@ impl Approver for Elsewhere {
                 return None;
             }
             if *self.stop.borrow() != Stop::No {
-                return Some(Reply::Left.into());
+                return Some(ToolApprovalAnswer::Left.into());
             }
             let waited = self.news.wait_timeout(settled, LOOK);
             settled = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    fn settled(&self, question: &Question, _: &str) {
+    fn settled(&self, question: &ToolApprovalQuestion, _: &str) {
         let settled = self.settled.lock();
         let mut settled = settled.unwrap_or_else(PoisonError::into_inner);
         settled.push(question.call.clone());
@@ -75,17 +77,17 @@ impl Approver for Elsewhere {
     }
 }
 
-impl Approver for Knock {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Knock {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         self.log.flush().ok()?;
         let asked = self.put(question).ok()?;
         // Anything recorded after the question is noticed while it is shown.
         if self.is_cancelled() {
-            return Some(Reply::Left.into());
+            return Some(ToolApprovalAnswer::Left.into());
         }
         let said = self.pose(question, asked);
         if self.is_cancelled() {
-            return Some(Reply::Left.into());
+            return Some(ToolApprovalAnswer::Left.into());
         }
         let said = self.first(question, asked, said)?;
         Some(self.held(said))
@@ -103,11 +105,11 @@ impl Drop for Over<'_> {
 
 impl Knock {
     /// Asks the question here, until it is answered elsewhere or no longer needed.
-    fn pose(&self, question: &Question, asked: u64) -> Option<Said> {
+    fn pose(&self, question: &ToolApprovalQuestion, asked: u64) -> Option<AttributedToolApproval> {
         let is_over = AtomicBool::new(false);
         // An approver for several runs must tell their questions apart, even two about the
         // same call.
-        let posed = Question {
+        let posed = ToolApprovalQuestion {
             call: format!("{}/{}/{asked}", self.log.chronicle().run(), question.call),
             ..question.clone()
         };
@@ -133,8 +135,8 @@ impl Knock {
 
     /// Holds back a yes while the run is paused. Nothing is begun if the run was cancelled
     /// meanwhile, or if this process leaves it.
-    fn held(&self, said: Said) -> Said {
-        if !matches!(said.reply, Reply::Yes { .. }) {
+    fn held(&self, said: AttributedToolApproval) -> AttributedToolApproval {
+        if !matches!(said.reply, ToolApprovalAnswer::Yes { .. }) {
             return said;
         }
         let mut rest = None;
@@ -144,7 +146,7 @@ impl Knock {
                 return said;
             }
             if matches!(course, Ok(Course::Cancelled)) || *self.stop.borrow() != Stop::No {
-                return Reply::Left.into();
+                return ToolApprovalAnswer::Left.into();
             }
             // The run is paused, or the journal cannot be read now but may be readable at
             // the next look.
@@ -154,7 +156,7 @@ impl Knock {
     }
 
     /// Records the question and returns its sequence number.
-    fn put(&self, question: &Question) -> Result<u64, Failure> {
+    fn put(&self, question: &ToolApprovalQuestion) -> Result<u64, Failure> {
         let chronicle = self.log.chronicle();
         let shown = question.record.lines().join("\n");
         let asked = ToolAsked {
@@ -173,7 +175,12 @@ impl Knock {
 
     /// Waits until the question is settled, and returns how: by an answer from elsewhere,
     /// or by the cancellation of the run.
-    fn listen(&self, question: &Question, asked: u64, is_over: &AtomicBool) -> Option<String> {
+    fn listen(
+        &self,
+        question: &ToolApprovalQuestion,
+        asked: u64,
+        is_over: &AtomicBool,
+    ) -> Option<String> {
         let chronicle = self.log.chronicle();
         let subscribe = || {
             let filter = EventFilter {
@@ -209,10 +216,15 @@ impl Knock {
 
     /// Returns the first answer: the recorded one, or the one given here, which is then
     /// recorded. Nobody answering here is recorded too.
-    fn first(&self, question: &Question, asked: u64, said: Option<Said>) -> Option<Said> {
+    fn first(
+        &self,
+        question: &ToolApprovalQuestion,
+        asked: u64,
+        said: Option<AttributedToolApproval>,
+    ) -> Option<AttributedToolApproval> {
         let chronicle = self.log.chronicle();
-        let mine = said.unwrap_or_else(|| Reply::Nobody.into());
-        if matches!(mine.reply, Reply::Left) {
+        let mine = said.unwrap_or_else(|| ToolApprovalAnswer::Nobody.into());
+        if matches!(mine.reply, ToolApprovalAnswer::Left) {
             // No answer was given here; one may have been recorded all the same.
             let found = found(chronicle.journal(), chronicle.run(), question, asked);
             let told = found.ok().flatten().map(|event| told(&event));
@@ -230,7 +242,7 @@ impl Knock {
             (draft, chronicle.fence()),
         );
         match kept.ok()? {
-            First::Mine(_) => Some(Said {
+            First::Mine(_) => Some(AttributedToolApproval {
                 is_recorded: true,
                 ..mine
             }),
@@ -242,28 +254,28 @@ impl Knock {
 fn found(
     journal: &Journal,
     run: RunId,
-    question: &Question,
+    question: &ToolApprovalQuestion,
     asked: u64,
 ) -> Result<Option<Event>, Failure> {
-    let (fact, _) = Said::from(Reply::Nobody).fact(question);
+    let (fact, _) = AttributedToolApproval::from(ToolApprovalAnswer::Nobody).fact(question);
     answer_to(journal, run, asked, &fact.into())
 }
 
-fn is_answer(answered: &ToolAnswered, question: &Question) -> bool {
+fn is_answer(answered: &ToolAnswered, question: &ToolApprovalQuestion) -> bool {
     answered.call == question.call && answered.record == question.record.hash().as_str()
 }
 
 /// Returns a recorded answer. It includes how far a yes reaches.
-fn told(event: &Event) -> Said {
+fn told(event: &Event) -> AttributedToolApproval {
     let reply = match (&event.fact, event.outcome) {
-        (Fact::ToolAnswered(_), Some(EventOutcome::Allowed)) => Reply::once(),
-        (Fact::ToolAnswered(it), _) if it.answer == "nobody" => Reply::Nobody,
-        (Fact::ToolAnswered(it), _) => Reply::No {
+        (Fact::ToolAnswered(_), Some(EventOutcome::Allowed)) => ToolApprovalAnswer::once(),
+        (Fact::ToolAnswered(it), _) if it.answer == "nobody" => ToolApprovalAnswer::Nobody,
+        (Fact::ToolAnswered(it), _) => ToolApprovalAnswer::No {
             reason: it.reason.clone(),
         },
-        _ => Reply::Left,
+        _ => ToolApprovalAnswer::Left,
     };
-    Said {
+    AttributedToolApproval {
         is_recorded: true,
         ..reply.by(event.actor.clone())
     }

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_tools::{Log, RunGrant};
+use artel_tools::{RunGrant, ToolCallRecorder};
 use artel_types::{Actor, BlobRef, EventOutcome, Fact, RecordedText, ToolFinished};
 
 use crate::chronicle::{Chronicle, Entry};
@@ -111,7 +111,7 @@ pub(crate) enum Gathers {
     No,
 }
 
-impl Log for CallLog {
+impl ToolCallRecorder for CallLog {
     fn append_by(
         &self,
         by: Option<Actor>,

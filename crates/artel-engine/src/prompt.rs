@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use artel_rules::tokens;
 use artel_rules::turn::{ToolCallStyle, directive_of_text_calls, tools_as_text};
-use artel_tools::Line;
+use artel_tools::ToolManifestLine;
 use artel_types::PromptPart;
 use artel_types::model::ToolSpec;
 
@@ -20,7 +20,7 @@ pub struct Sections {
     /// The skill with its files, or the list of available skills.
     pub skill: String,
     /// Tools that are listed by name only.
-    pub manifest: Vec<Line>,
+    pub manifest: Vec<ToolManifestLine>,
     /// Tools with their schemas, if calls are written as text.
     pub tools: Vec<Arc<ToolSpec>>,
     /// The form in which the model makes calls.
@@ -92,7 +92,7 @@ impl Sections {
                 text.push_str("\n\n");
             }
             text.push_str("More tools; `find_tools` brings their schemas:");
-            let mut lines: Vec<&Line> = self.manifest.iter().collect();
+            let mut lines: Vec<&ToolManifestLine> = self.manifest.iter().collect();
             lines.sort_by_key(|line| line.bundle);
             let mut bundle = "";
             for line in lines {

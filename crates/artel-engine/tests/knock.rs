@@ -9,7 +9,9 @@ use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Nobody, Stop, answer_fi
 use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_policy::{ConsentRecord, PolicyAnswer, PolicyRuling};
 use artel_testkit::{Random, Scratch, random_trace};
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use artel_types::{
     Actor, ActorSurface, Event, EventDraft, Fact, RunAnswered, RunId, RunSteered, SecretRedactor,
     StreamName, ToolAnswered, TraceId,
@@ -27,7 +29,7 @@ struct Scene {
     trace: TraceId,
     /// Who drives the run may want to stop.
     stop: watch::Sender<Stop>,
-    question: Question,
+    question: ToolApprovalQuestion,
 }
 
 impl Scene {
@@ -40,7 +42,7 @@ impl Scene {
             run: RunId::from_random(random.bytes()),
             trace: random_trace(&mut random),
             stop: watch::channel(Stop::No).0,
-            question: Question {
+            question: ToolApprovalQuestion {
                 call: "1.1".to_owned(),
                 tool: "bash".to_owned(),
                 decision: PolicyRuling::new(PolicyAnswer::Ask, "default.ask", "it is asked"),
@@ -51,7 +53,7 @@ impl Scene {
         }
     }
 
-    fn knock(&self, inner: impl Approver + 'static) -> Knock {
+    fn knock(&self, inner: impl ToolCallApprover + 'static) -> Knock {
         let actor = Actor::system("run");
         let chronicle = Chronicle::new(self.journal.clone(), self.run, self.trace, None, actor);
         Knock {
@@ -65,7 +67,7 @@ impl Scene {
 
     /// Asks whoever is elsewhere, lets things happen once the question is put, and returns what
     /// comes of it.
-    fn asked(&self, happens: impl FnOnce(u64)) -> Option<Said> {
+    fn asked(&self, happens: impl FnOnce(u64)) -> Option<AttributedToolApproval> {
         // Whoever asks does not look whether the process stops: what is seen is the knock's doing.
         let (_never, stop) = watch::channel(Stop::No);
         let knock = self.knock(Elsewhere::new(stop));
@@ -91,7 +93,8 @@ impl Scene {
 
     /// Says yes from another process; returns who was first, if somebody was.
     fn yes(&self, asked: u64) -> Option<Event> {
-        let (fact, outcome) = Said::from(Reply::once()).fact(&self.question);
+        let (fact, outcome) =
+            AttributedToolApproval::from(ToolApprovalAnswer::once()).fact(&self.question);
         let mut draft = self.draft(fact);
         draft.outcome = Some(outcome);
         answer_first(&self.journal, self.run, asked, draft).unwrap()
@@ -121,12 +124,12 @@ impl Scene {
     }
 }
 
-fn is_left(said: Option<&Said>) -> bool {
-    said.is_some_and(|said| matches!(said.reply, Reply::Left))
+fn is_left(said: Option<&AttributedToolApproval>) -> bool {
+    said.is_some_and(|said| matches!(said.reply, ToolApprovalAnswer::Left))
 }
 
-fn is_yes(said: Option<&Said>) -> bool {
-    said.is_some_and(|said| matches!(said.reply, Reply::Yes { .. }))
+fn is_yes(said: Option<&AttributedToolApproval>) -> bool {
+    said.is_some_and(|said| matches!(said.reply, ToolApprovalAnswer::Yes { .. }))
 }
 
 #[test]
@@ -183,8 +186,8 @@ fn a_yes_to_a_paused_run_begins_nothing_where_that_is_left() {
 /// There is nobody.
 struct Empty;
 
-impl Approver for Empty {
-    fn approve(&self, _: &Question) -> Option<Said> {
+impl ToolCallApprover for Empty {
+    fn approve(&self, _: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         None
     }
 }
@@ -193,7 +196,7 @@ impl Approver for Empty {
 fn where_nobody_answers_that_is_the_first_answer() {
     let scene = Scene::new("nobody");
     let said = scene.knock(Empty).approve(&scene.question).unwrap();
-    assert!(matches!(said.reply, Reply::Nobody), "{said:?}");
+    assert!(matches!(said.reply, ToolApprovalAnswer::Nobody), "{said:?}");
     assert!(said.is_recorded, "the call is not answered twice");
     assert!(scene.yes(0).is_some(), "a yes comes too late, and is told");
     let answers = scene.answers();
@@ -204,8 +207,8 @@ fn where_nobody_answers_that_is_the_first_answer() {
 /// Comes to grief when asked.
 struct Broken;
 
-impl Approver for Broken {
-    fn approve(&self, _: &Question) -> Option<Said> {
+impl ToolCallApprover for Broken {
+    fn approve(&self, _: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         panic!("the terminal is gone")
     }
 }

@@ -15,9 +15,9 @@ const FILES: [&str; 2] = [".gitignore", ".ignore"];
 /// The rules from above that apply to a walk, in addition to those that it finds on its
 /// way.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Above(Vec<Gitignore>);
+pub(crate) struct AncestorIgnoreRules(Vec<Gitignore>);
 
-impl Above {
+impl AncestorIgnoreRules {
     /// Reads the rules for a walk in a folder of a tree.
     pub(crate) fn of(tree: &Path, folder: &Path) -> Self {
         let has_git = |path: &&Path| path.join(".git").exists();
@@ -88,7 +88,7 @@ mod tests {
         }
         let seen = |tree: &str, folder: &str| {
             let (tree, folder) = (home.path().join(tree), home.path().join(folder));
-            let above = Above::of(&tree, &folder);
+            let above = AncestorIgnoreRules::of(&tree, &folder);
             let walk = WalkBuilder::new(&folder)
                 .parents(false)
                 .require_git(false)

@@ -9,27 +9,27 @@ use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder
 use artel_policy::rules::PolicyRule;
 use artel_policy::{FileTarget, PathWall, TargetTree};
 
-use crate::notes::Notes;
-use crate::process::{Consent, Jobs, Workroom};
-use crate::seen::Seen;
-use crate::{Trouble, TroubleKind};
+use crate::notes::RunNotes;
+use crate::process::{BackgroundJobs, ToolCallConsent, ToolSandbox};
+use crate::seen::ModelKnownFiles;
+use crate::{ToolError, ToolErrorKind};
 
 /// The context of one tool call. Clones share the trees and the run's state; the guard
 /// belongs to the call alone.
 #[derive(Clone)]
-pub struct Bench {
+pub struct ToolContext {
     /// The run's own tree. Relative paths are in it.
     pub tree: Arc<RootFolder>,
     /// Other trees, by the names that `@Name/path` uses.
     pub portals: Arc<BTreeMap<String, RootFolder>>,
     /// Judges resolved paths when they are used.
-    pub guard: Arc<dyn Judge>,
+    pub guard: Arc<dyn PlaceGuardProvider>,
     /// The role of the agent that has these tools: `engineer`, `tester`, …
     pub role: String,
     /// The git program, if there is one.
     pub git: Option<PathBuf>,
     /// The sandbox for processes, or `None` if this run may not start any.
-    pub workroom: Option<Arc<Workroom>>,
+    pub workroom: Option<Arc<ToolSandbox>>,
     /// The folder of the active skill.
     pub skill: Option<Arc<RootFolder>>,
     /// Checks that the active skill is still as it was trusted. `None` if it needs no trust.
@@ -42,21 +42,21 @@ pub struct Bench {
     /// well. Set by the run's policy.
     pub path_walls: Arc<[PathWall]>,
     /// Commands in the background.
-    pub jobs: Arc<Jobs>,
+    pub jobs: Arc<BackgroundJobs>,
     /// The person who can be asked, or `None` if nobody is there.
-    pub person: Option<Arc<dyn Person>>,
+    pub person: Option<Arc<dyn AskablePerson>>,
     /// Folders that the run's tree stands for: the person's folder, by its path.
     pub stands_for: Vec<PathBuf>,
     /// Fills in the variables of a skill's files when they are read.
     pub fill_in: Option<Arc<FillIn>>,
     /// The person's consent to the current call, if they were asked about it.
-    pub consent: Consent,
+    pub consent: ToolCallConsent,
     /// The current call, by its name in the journal.
     pub call: String,
-    seen: Arc<Mutex<Seen>>,
-    notes: Arc<Mutex<Notes>>,
+    seen: Arc<Mutex<ModelKnownFiles>>,
+    notes: Arc<Mutex<RunNotes>>,
     /// The notes as they were last recorded.
-    written: Arc<Mutex<Notes>>,
+    written: Arc<Mutex<RunNotes>>,
 }
 
 /// Fills in the variables of a text.
@@ -66,7 +66,7 @@ pub type FillIn = dyn Fn(&str) -> String + Send + Sync;
 pub type SkillHeld = dyn Fn() -> Option<String> + Send + Sync;
 
 /// Provides guards that judge resolved paths, on behalf of the run's policy.
-pub trait Judge: Send + Sync {
+pub trait PlaceGuardProvider: Send + Sync {
     /// Returns the guard for one place.
     fn in_place(&self, place: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync>;
 }
@@ -75,7 +75,7 @@ pub trait Judge: Send + Sync {
 /// tool runs before that.
 pub struct NoGuard;
 
-impl Judge for NoGuard {
+impl PlaceGuardProvider for NoGuard {
     fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(|_: &Path, _: FileAccessKind| {
             Err(FileAccessRefusal {
@@ -87,7 +87,7 @@ impl Judge for NoGuard {
 }
 
 /// A person who can answer an agent's question.
-pub trait Person: Send + Sync {
+pub trait AskablePerson: Send + Sync {
     /// Asks a question. Returns `None` if nobody answers.
     fn answer(&self, question: &str, choices: &[String]) -> Option<String>;
 
@@ -107,9 +107,13 @@ pub trait Person: Send + Sync {
     fn settled(&self, _question: &str, _why: &str) {}
 }
 
-impl Bench {
+impl ToolContext {
     /// Creates a context with nothing but a tree, a guard and a role.
-    pub fn new(tree: RootFolder, guard: Arc<dyn Judge>, role: impl Into<String>) -> Self {
+    pub fn new(
+        tree: RootFolder,
+        guard: Arc<dyn PlaceGuardProvider>,
+        role: impl Into<String>,
+    ) -> Self {
         Self {
             tree: Arc::new(tree),
             portals: Arc::default(),
@@ -126,7 +130,7 @@ impl Bench {
             person: None,
             stands_for: Vec::new(),
             fill_in: None,
-            consent: Consent::None,
+            consent: ToolCallConsent::None,
             call: String::new(),
             seen: Arc::default(),
             notes: Arc::default(),
@@ -135,15 +139,15 @@ impl Bench {
     }
 
     /// Refuses to start anything of a skill that has changed since it was trusted.
-    pub fn ensure_skill_as_trusted(&self) -> Result<(), Trouble> {
+    pub fn ensure_skill_as_trusted(&self) -> Result<(), ToolError> {
         match self.skill_held.as_ref().and_then(|why_not| why_not()) {
-            Some(why) => Err(Trouble::new(TroubleKind::Refused, why)),
+            Some(why) => Err(ToolError::new(ToolErrorKind::Refused, why)),
             None => Ok(()),
         }
     }
 
     /// Finds the tree of a path, and the path within it. `@Name/path` is in a portal.
-    pub fn find(&self, path: &str) -> Result<(FileTarget, &RootFolder), Trouble> {
+    pub fn find(&self, path: &str) -> Result<(FileTarget, &RootFolder), ToolError> {
         if let Some(found) = self.find_by_whole_path(path) {
             return Ok(found);
         }
@@ -174,8 +178,8 @@ impl Bench {
                 [] => "this run has no portals".to_owned(),
                 known => format!("portals of this run: {}", known.join(", ")),
             };
-            Trouble::new(
-                TroubleKind::NotFound,
+            ToolError::new(
+                ToolErrorKind::NotFound,
                 format!("there is no portal `{name}`"),
             )
             .hint(known)
@@ -208,16 +212,16 @@ impl Bench {
     }
 
     /// Returns the files that the model has seen so far.
-    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub fn seen(&self) -> MutexGuard<'_, ModelKnownFiles> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn notes(&self) -> MutexGuard<'_, Notes> {
+    pub fn notes(&self) -> MutexGuard<'_, RunNotes> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the notes if they have changed since the last call.
-    pub(crate) fn changed_notes(&self) -> Option<Notes> {
+    pub(crate) fn changed_notes(&self) -> Option<RunNotes> {
         let notes = self.notes().clone();
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if *written == notes {

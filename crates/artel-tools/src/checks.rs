@@ -24,31 +24,31 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub(crate) use project::Programs;
+pub(crate) use project::ProgramSearchPath;
 
-use crate::{Card, Reach, Tool, Unknown};
+use crate::{Tool, ToolCrashRecovery, ToolDescriptor, ToolSchemaDelivery};
 
 /// Returns the tools that check the work.
 pub fn check_tools() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(run_tests::RunTests::new()),
-        Arc::new(format::Format::new()),
-        Arc::new(diagnostics::Diagnostics::new()),
+        Arc::new(run_tests::RunTestsTool::new()),
+        Arc::new(format::FormatFilesTool::new()),
+        Arc::new(diagnostics::DiagnosticsTool::new()),
     ]
 }
 
 /// Fills in the fields that these tools have in common.
-fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
-    Card {
+fn card(name: &str, line: &str, description: &str, input: Value) -> ToolDescriptor {
+    ToolDescriptor {
         name: name.to_owned(),
         line: line.to_owned(),
         description: description.to_owned(),
         input,
         effects: Vec::new(),
-        unknown: Unknown::Once,
+        unknown: ToolCrashRecovery::Once,
         bundle: "checks",
         keywords: &[],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 

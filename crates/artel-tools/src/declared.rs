@@ -12,21 +12,24 @@ use artel_types::parse_span;
 use regex::Regex;
 use serde_json::{Value, json};
 
-pub use file::BadDeclaration;
-use file::{ParameterFile, Sort, ToolFile};
+pub use file::ToolDeclarationError;
+use file::{ToolFile, ToolFileParameter, ToolParameterType};
 
-use crate::process::{self, Order};
-use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, Unknown};
+use crate::process::{self, ToolProcessSpec};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolObservation,
+    ToolSchemaDelivery,
+};
 
 /// Default timeout of a declared tool.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A tool that a person declared.
 #[derive(Debug)]
-pub struct Declared {
-    card: Card,
+pub struct DeclaredTool {
+    card: ToolDescriptor,
     command: Vec<String>,
-    parameters: Vec<Parameter>,
+    parameters: Vec<DeclaredToolParameter>,
     blocked: Vec<Regex>,
     timeout: Duration,
     cwd: String,
@@ -36,9 +39,9 @@ pub struct Declared {
 
 /// One placeholder in a command.
 #[derive(Debug)]
-struct Parameter {
+struct DeclaredToolParameter {
     name: String,
-    sort: Sort,
+    sort: ToolParameterType,
     /// The pattern that values must match, anchored at both ends.
     pattern: Option<Regex>,
     choices: Vec<String>,
@@ -49,15 +52,15 @@ struct Parameter {
     is_written: bool,
 }
 
-impl Declared {
+impl DeclaredTool {
     /// Parses a declaration. `stem` is the name of the file without its extension, and of the
     /// tool.
-    pub fn parse(stem: &str, text: &str) -> Result<Self, BadDeclaration> {
+    pub fn parse(stem: &str, text: &str) -> Result<Self, ToolDeclarationError> {
         let file = ToolFile::parse(stem, text)?;
         let parameters = file
             .parameters
             .iter()
-            .map(|(name, parameter)| Parameter::of(name, parameter))
+            .map(|(name, parameter)| DeclaredToolParameter::of(name, parameter))
             .collect::<Result<Vec<_>, _>>()?;
         let blocked = file
             .blocked
@@ -66,29 +69,30 @@ impl Declared {
             .collect::<Result<_, _>>()?;
         let timeout = match &file.timeout {
             None => PATIENCE,
-            Some(text) => parse_span(text)
-                .map_err(|_| BadDeclaration::new("timeout", "is not a span such as \"10s\""))?,
+            Some(text) => parse_span(text).map_err(|_| {
+                ToolDeclarationError::new("timeout", "is not a span such as \"10s\"")
+            })?,
         };
         let has_reach = !file.network.is_empty() || !file.secrets.is_empty();
-        let mut effects = vec![Effect::Process];
+        let mut effects = vec![ToolEffect::Process];
         if !file.network.is_empty() {
-            effects.push(Effect::Network);
+            effects.push(ToolEffect::Network);
         }
         let declared = Self {
-            card: Card {
+            card: ToolDescriptor {
                 name: stem.to_owned(),
                 line: first_line(&file.description),
                 description: file.description.clone(),
                 input: schema(&file),
                 effects,
                 unknown: if has_reach {
-                    Unknown::Once
+                    ToolCrashRecovery::Once
                 } else {
-                    Unknown::Restore
+                    ToolCrashRecovery::Restore
                 },
                 bundle: "declared",
                 keywords: &[],
-                reach: Reach::Found,
+                reach: ToolSchemaDelivery::Found,
             },
             command: file.command,
             parameters,
@@ -108,12 +112,12 @@ impl Declared {
     }
 }
 
-impl Tool for Declared {
-    fn card(&self) -> &Card {
+impl Tool for DeclaredTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let assembled = self.assemble(input)?;
         let target = |path: &String| FileTarget {
             place: TargetTree::Worktree,
@@ -127,16 +131,16 @@ impl Tool for Declared {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let words = self.assemble(input)?.words;
         process::run(
             bench,
-            Order {
+            ToolProcessSpec {
                 cwd: self.cwd.clone(),
                 timeout: Some(self.timeout),
                 secrets: self.secrets.clone(),
                 network: self.network.clone(),
-                ..Order::of(words)
+                ..ToolProcessSpec::of(words)
             },
         )
     }
@@ -148,12 +152,12 @@ fn first_line(text: &str) -> String {
 }
 
 fn schema(file: &ToolFile) -> Value {
-    let property = |(name, parameter): (&String, &ParameterFile)| {
+    let property = |(name, parameter): (&String, &ToolFileParameter)| {
         let mut property = match parameter.sort {
-            Sort::Integer => json!({"type": "integer"}),
-            Sort::Flag => json!({"type": "boolean"}),
-            Sort::Choice => json!({"enum": parameter.choices}),
-            Sort::Text | Sort::Path => json!({"type": "string"}),
+            ToolParameterType::Integer => json!({"type": "integer"}),
+            ToolParameterType::Flag => json!({"type": "boolean"}),
+            ToolParameterType::Choice => json!({"enum": parameter.choices}),
+            ToolParameterType::Text | ToolParameterType::Path => json!({"type": "string"}),
         };
         property["description"] = json!(parameter.description);
         if let Some(pattern) = &parameter.pattern {
@@ -165,7 +169,7 @@ fn schema(file: &ToolFile) -> Value {
     let required: Vec<_> = file
         .parameters
         .iter()
-        .filter(|(_, parameter)| !parameter.optional && parameter.sort != Sort::Flag)
+        .filter(|(_, parameter)| !parameter.optional && parameter.sort != ToolParameterType::Flag)
         .map(|(name, _)| name)
         .collect();
     json!({

@@ -15,10 +15,11 @@ use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use self::get::{Answer, Body};
-use self::url::Page;
+use self::get::{FetchResponse, FetchedContent};
+use self::url::FetchUrl;
 use crate::{
-    Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse, workroom,
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, parse, workroom,
 };
 
 /// Default size limit of a page, in bytes.
@@ -32,10 +33,10 @@ const MOST_SHOWN: usize = 64 * 1024;
 
 /// Returns the tools that fetch from the network.
 pub fn fetch_tools() -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(Fetch(card()))]
+    vec![Arc::new(FetchPageTool(card()))]
 }
 
-struct Fetch(Card);
+struct FetchPageTool(ToolDescriptor);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,20 +45,20 @@ struct Input {
     max_bytes: Option<u64>,
 }
 
-impl Tool for Fetch {
-    fn card(&self) -> &Card {
+impl Tool for FetchPageTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
-        let page = Page::parse(&input.url)?;
+        let page = FetchUrl::parse(&input.url)?;
         Ok(vec![PolicyAction::Network(page.grant())])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let Input { url, max_bytes } = parse(input)?;
-        let page = Page::parse(&url)?;
+        let page = FetchUrl::parse(&url)?;
         let most = max_bytes.unwrap_or(USUAL_BYTES).clamp(1, MOST_BYTES);
         let room = workroom(bench)?;
         let audience = Arc::clone(&room.audience);
@@ -67,8 +68,8 @@ impl Tool for Fetch {
     }
 }
 
-fn card() -> Card {
-    Card {
+fn card() -> ToolDescriptor {
+    ToolDescriptor {
         name: "fetch".to_owned(),
         line: "Get a page of the web as text".to_owned(),
         description: "Gets one address with GET. HTML is reduced to readable text with its links; \
@@ -84,41 +85,41 @@ fn card() -> Card {
                 "max_bytes": {"type": "integer", "minimum": 1, "maximum": MOST_BYTES, "description": "How much to take; 1 MiB if not said"},
             },
         }),
-        effects: vec![Effect::Network],
-        unknown: Unknown::Pure,
+        effects: vec![ToolEffect::Network],
+        unknown: ToolCrashRecovery::Pure,
         bundle: "web",
         keywords: &[
             "web", "http", "url", "download", "page", "docs", "get", "curl",
         ],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 
 /// Turns a response into an observation for the model.
-fn told(page: &Page, answer: Answer) -> Result<Observation, Trouble> {
+fn told(page: &FetchUrl, answer: FetchResponse) -> Result<ToolObservation, ToolError> {
     let url = page.shown();
     let status = answer.status;
     let (text, kind, is_cut) = match answer.body {
-        Body::Moved { location } => return Ok(moved(&url, status, &location)),
-        Body::Unfit { kind } => {
+        FetchedContent::Moved { location } => return Ok(moved(&url, status, &location)),
+        FetchedContent::Unfit { kind } => {
             let what = format!("`{url}` is {kind}, which has no text to read");
-            return Err(Trouble::new(TroubleKind::Unfit, what)
+            return Err(ToolError::new(ToolErrorKind::Unfit, what)
                 .hint("only HTML, JSON and other text can be fetched"));
         }
-        Body::Html { text, is_cut } => (html::to_text(&text, page.url()), "html", is_cut),
-        Body::Text { text, is_cut } => (text, "text", is_cut),
+        FetchedContent::Html { text, is_cut } => (html::to_text(&text, page.url()), "html", is_cut),
+        FetchedContent::Text { text, is_cut } => (text, "text", is_cut),
     };
     if status >= 400 {
         let what = format!("`{url}` answered with status {status}");
         let kind = match status {
-            404 | 410 => TroubleKind::NotFound,
-            _ => TroubleKind::Failed,
+            404 | 410 => ToolErrorKind::NotFound,
+            _ => ToolErrorKind::Failed,
         };
         let start = &text[..text.floor_char_boundary(1000.min(text.len()))];
         return Err(if start.trim().is_empty() {
-            Trouble::new(kind, what)
+            ToolError::new(kind, what)
         } else {
-            Trouble::new(kind, format!("{what}\n{}", marked(&url, start)))
+            ToolError::new(kind, format!("{what}\n{}", marked(&url, start)))
         });
     }
     let end = text.floor_char_boundary(MOST_SHOWN.min(text.len()));
@@ -130,7 +131,7 @@ fn told(page: &Page, answer: Answer) -> Result<Observation, Trouble> {
     if is_cut {
         shown.push_str("\n… the page is longer than `max_bytes`; this is its beginning");
     }
-    Ok(Observation {
+    Ok(ToolObservation {
         text: shown,
         data: json!({
             "status": status,
@@ -140,18 +141,18 @@ fn told(page: &Page, answer: Answer) -> Result<Observation, Trouble> {
             "is_untrusted": true,
         }),
         is_partial: left > 0 || is_cut,
-        ..Observation::default()
+        ..ToolObservation::default()
     })
 }
 
-fn moved(url: &str, status: u16, location: &str) -> Observation {
-    Observation {
+fn moved(url: &str, status: u16, location: &str) -> ToolObservation {
+    ToolObservation {
         text: format!(
             "`{url}` has moved ({status}) to {location}\nIt was not followed; fetch that address \
              if it is what you want."
         ),
         data: json!({"status": status, "url": url, "location": location, "is_untrusted": true}),
-        ..Observation::default()
+        ..ToolObservation::default()
     }
 }
 

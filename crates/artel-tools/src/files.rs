@@ -29,7 +29,7 @@ use serde_json::Value;
 
 pub(crate) use spot::inside_hint;
 
-use crate::{Card, Reach, Tool, Unknown};
+use crate::{Tool, ToolCrashRecovery, ToolDescriptor, ToolSchemaDelivery};
 
 /// Largest file that is read whole or changed, in bytes.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
@@ -37,30 +37,30 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// Returns the tools that work on files.
 pub fn file_tools() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(read::Read::new()),
-        Arc::new(write::Write::new()),
-        Arc::new(edit::EditFile::new()),
-        Arc::new(glob::Glob::new()),
-        Arc::new(grep::Grep::new()),
-        Arc::new(list::List::new()),
-        Arc::new(edit::MultiEdit::new()),
-        Arc::new(write::BatchWrite::new()),
-        Arc::new(patch::ApplyPatch::new()),
+        Arc::new(read::ReadFileTool::new()),
+        Arc::new(write::WriteFileTool::new()),
+        Arc::new(edit::EditFileTool::new()),
+        Arc::new(glob::GlobTool::new()),
+        Arc::new(grep::GrepTool::new()),
+        Arc::new(list::ListFolderTool::new()),
+        Arc::new(edit::MultiEditTool::new()),
+        Arc::new(write::BatchWriteTool::new()),
+        Arc::new(patch::ApplyPatchTool::new()),
     ]
 }
 
 /// Fills in the fields that the file tools have in common; each tool sets the rest.
-fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
-    Card {
+fn card(name: &str, line: &str, description: &str, input: Value) -> ToolDescriptor {
+    ToolDescriptor {
         name: name.to_owned(),
         line: line.to_owned(),
         description: description.to_owned(),
         input,
         effects: Vec::new(),
-        unknown: Unknown::Once,
+        unknown: ToolCrashRecovery::Once,
         bundle: "files",
         keywords: &[],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 

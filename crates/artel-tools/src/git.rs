@@ -12,7 +12,7 @@ use artel_policy::rules::RequestedHost;
 use artel_policy::{FileTarget, GitOperation, PolicyAction, TargetTree};
 use serde_json::{Value, json};
 
-use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind};
+use crate::{Tool, ToolContext, ToolDescriptor, ToolError, ToolErrorKind, ToolObservation};
 
 /// Longest output shown, in bytes: more than a model should read at once.
 const LONGEST: usize = 64 * 1024;
@@ -44,16 +44,16 @@ pub(crate) fn operation_of(name: &str) -> Option<GitOperation> {
 }
 
 struct GitTool {
-    card: Card,
+    card: ToolDescriptor,
     operation: GitOperation,
 }
 
 impl Tool for GitTool {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         // Input that does not fit is reported before policy is asked.
         let call = arguments::of(&self.card.name, input)?;
         let mut actions = vec![PolicyAction::Git(self.operation)];
@@ -81,7 +81,7 @@ impl Tool for GitTool {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let git = repository(bench)?;
         let call = arguments::of(&self.card.name, input)?;
         let words = left_out::words(&call, bench)?;
@@ -95,19 +95,19 @@ impl Tool for GitTool {
         } else {
             shown
         };
-        Ok(Observation {
+        Ok(ToolObservation {
             text,
             data: json!({ "git": call.words.first() }),
             is_partial,
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }
 
 /// Returns the run's own repository.
-fn repository(bench: &Bench) -> Result<GitRunner, Trouble> {
+fn repository(bench: &ToolContext) -> Result<GitRunner, ToolError> {
     let program = bench.git.clone().ok_or_else(|| {
-        Trouble::new(TroubleKind::NotFound, "git is not installed").hint("go on without git")
+        ToolError::new(ToolErrorKind::NotFound, "git is not installed").hint("go on without git")
     })?;
     let identity = GitIdentity {
         name: format!("Artel {}", bench.role),
@@ -118,7 +118,7 @@ fn repository(bench: &Bench) -> Result<GitRunner, Trouble> {
 
 /// Adds a hint after git refused: a revision similar to the given one, or the call that
 /// must come first.
-fn advised(git: &GitRunner, input: &Value, trouble: Trouble) -> Trouble {
+fn advised(git: &GitRunner, input: &Value, trouble: ToolError) -> ToolError {
     const UNKNOWN: [&str; 5] = [
         "unknown revision",
         "bad revision",
@@ -155,7 +155,7 @@ fn advised(git: &GitRunner, input: &Value, trouble: Trouble) -> Trouble {
     }
 }
 
-fn remote_host(git: &GitRunner, input: &Value) -> Result<String, Trouble> {
+fn remote_host(git: &GitRunner, input: &Value) -> Result<String, ToolError> {
     let remote = input
         .get("remote")
         .and_then(Value::as_str)
@@ -191,16 +191,18 @@ fn shorten(text: &str) -> (String, bool) {
     (shown, true)
 }
 
-fn trouble(error: GitError) -> Trouble {
+fn trouble(error: GitError) -> ToolError {
     match error {
-        GitError::NoRepository(_) => Trouble::new(TroubleKind::NotFound, "not in a git repository")
-            .hint("use the file tools"),
-        GitError::Refused { command, said } => {
-            Trouble::new(TroubleKind::Failed, format!("git {command}: {said}"))
+        GitError::NoRepository(_) => {
+            ToolError::new(ToolErrorKind::NotFound, "not in a git repository")
+                .hint("use the file tools")
         }
-        odd @ GitError::OddInclude { .. } => Trouble::new(TroubleKind::Failed, odd.to_string()),
-        GitError::NotRun(cause) => Trouble::new(
-            TroubleKind::Machine,
+        GitError::Refused { command, said } => {
+            ToolError::new(ToolErrorKind::Failed, format!("git {command}: {said}"))
+        }
+        odd @ GitError::OddInclude { .. } => ToolError::new(ToolErrorKind::Failed, odd.to_string()),
+        GitError::NotRun(cause) => ToolError::new(
+            ToolErrorKind::Machine,
             format!("git could not be run: {cause}"),
         ),
     }

@@ -27,22 +27,27 @@ use artel_types::{Actor, BlobRef, Clock, EventOutcome, Fact, REDACTED, SecretRed
 use serde_json::Value;
 
 use granted::ALLOWED_BEFORE;
-pub use granted::{CallIntent, GrantedPolicy, RunGrant, exact_call};
+pub use granted::{GrantedPolicy, RunGrant, ToolCallIntent, exact_call};
 pub use marks::ContentMarks;
-pub use openings::{Openings, RecordedOpenings};
-pub use question::{Offer, Question, Reply, Said};
+pub use openings::{RecordedOpenings, TreeWallOpenings};
+pub use question::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalOffer, ToolApprovalQuestion,
+};
 
-use crate::{Bench, Consent, Hints, Observation, Registry, Tool, Trouble, TroubleKind};
+use crate::{
+    HintVisibility, Tool, ToolCallConsent, ToolContext, ToolError, ToolErrorKind, ToolObservation,
+    ToolRegistry,
+};
 
 /// Number of times a question is put while the thing that it asks about keeps changing.
 const MOST_QUESTIONS: usize = 3;
 
 /// Runs the tool calls of one run.
-pub struct Hands {
+pub struct ToolRunner {
     /// The tools that can be called.
-    pub registry: Registry,
+    pub registry: ToolRegistry,
     /// The context in which calls work.
-    pub bench: Bench,
+    pub bench: ToolContext,
     /// The policy, without the rules that a person granted meanwhile.
     policy: Policy,
     /// The same policy with the grants of a person for the run's tree, as of the last look at
@@ -52,24 +57,24 @@ pub struct Hands {
     pub situation: PolicyContext,
     /// The openings made in the walls of the run, shared by all runs that work on the same
     /// files.
-    pub openings: Arc<Openings>,
+    pub openings: Arc<TreeWallOpenings>,
     /// The content that this run and its related runs have read, and the secrets that they
     /// were given.
     pub marks: ContentMarks,
     /// Records every call.
-    pub log: Arc<dyn Log>,
+    pub log: Arc<dyn ToolCallRecorder>,
     /// Answers whether a call may run.
-    pub approver: Option<Arc<dyn Approver>>,
+    pub approver: Option<Arc<dyn ToolCallApprover>>,
     /// Redacts secrets in everything that is stored or sent.
     pub redactor: SecretRedactor,
     pub clock: Clock,
     /// Whether the caller sees hints.
-    pub hints: Hints,
+    pub hints: HintVisibility,
 }
 
 /// Records the facts of calls. If an append fails, the call ends before anything else is
 /// done.
-pub trait Log: Send + Sync {
+pub trait ToolCallRecorder: Send + Sync {
     /// Appends a fact and returns once it is durable. Without `by`, the run's agent is the
     /// actor.
     fn append_by(&self, by: Option<Actor>, fact: Fact, outcome: EventOutcome)
@@ -93,25 +98,25 @@ pub trait Log: Send + Sync {
 }
 
 /// A person, or a surface that reaches one.
-pub trait Approver: Send + Sync {
+pub trait ToolCallApprover: Send + Sync {
     /// Asks the question. Returns `None` if nobody answers.
-    fn approve(&self, question: &Question) -> Option<Said>;
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval>;
 
     /// Reports that an open question was answered elsewhere.
-    fn settled(&self, _question: &Question, _why: &str) {}
+    fn settled(&self, _question: &ToolApprovalQuestion, _why: &str) {}
 }
 
 /// The outcome of a call, as the model sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Called {
+pub struct ToolCallOutcome {
     /// The decision about the call.
     pub decision: PolicyRuling,
-    pub result: Result<Observation, Trouble>,
+    pub result: Result<ToolObservation, ToolError>,
 }
 
 /// Why a call has no result, not even an error for the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfinished {
+pub enum UnfinishedToolCallError {
     /// The call could not be recorded.
     #[error("the journal did not take the call: {0}")]
     NotRecorded(String),
@@ -121,25 +126,25 @@ pub enum Unfinished {
 }
 
 /// A call that is being carried out.
-struct Call<'c> {
+struct ActiveToolCall<'c> {
     id: &'c str,
     tool: &'c dyn Tool,
     input: &'c Value,
 }
 
-impl Call<'_> {
+impl ActiveToolCall<'_> {
     fn exactly(&self, actions: &[PolicyAction]) -> String {
         exact_call(&self.tool.card().name, self.input, actions)
     }
 }
 
-impl Hands {
+impl ToolRunner {
     /// Creates the tool runner of a run.
     pub fn new(
-        registry: Registry,
-        mut bench: Bench,
+        registry: ToolRegistry,
+        mut bench: ToolContext,
         policy: Policy,
-        log: Arc<dyn Log>,
+        log: Arc<dyn ToolCallRecorder>,
         redactor: SecretRedactor,
         clock: Clock,
     ) -> Self {
@@ -157,7 +162,7 @@ impl Hands {
             approver: None,
             redactor,
             clock,
-            hints: Hints::default(),
+            hints: HintVisibility::default(),
         }
     }
 
@@ -166,7 +171,7 @@ impl Hands {
     #[must_use]
     pub fn moved(
         &self,
-        bench: Bench,
+        bench: ToolContext,
         change: impl FnOnce(&mut Policy, &mut PolicyContext),
     ) -> Self {
         let mut policy = self.policy.clone();
@@ -189,15 +194,20 @@ impl Hands {
     }
 
     /// Carries out one call. `id` is its name in the journal.
-    pub fn call(&self, id: &str, name: &str, input: &Value) -> Result<Called, Unfinished> {
+    pub fn call(
+        &self,
+        id: &str,
+        name: &str,
+        input: &Value,
+    ) -> Result<ToolCallOutcome, UnfinishedToolCallError> {
         let tool = match self.registry.get(name) {
             Ok(tool) => Arc::clone(tool),
             Err(trouble) => {
                 let trouble = self.hints.kept(trouble);
-                return Ok(Called::refused("default.unknown-tool", trouble));
+                return Ok(ToolCallOutcome::refused("default.unknown-tool", trouble));
             }
         };
-        let call = Call {
+        let call = ActiveToolCall {
             id,
             tool: tool.as_ref(),
             input,
@@ -227,10 +237,10 @@ impl Hands {
 
     fn carry_out(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         mut actions: Vec<PolicyAction>,
         mut decision: PolicyRuling,
-    ) -> Result<Called, Unfinished> {
+    ) -> Result<ToolCallOutcome, UnfinishedToolCallError> {
         let mut record = self.record(call, &actions);
         for _ in 0..MOST_QUESTIONS {
             let hash = record.hash();
@@ -247,18 +257,18 @@ impl Hands {
             let said = self.approver.as_ref().and_then(|it| it.approve(&question));
             if said
                 .as_ref()
-                .is_some_and(|it| matches!(it.reply, Reply::Left))
+                .is_some_and(|it| matches!(it.reply, ToolApprovalAnswer::Left))
             {
-                return Err(Unfinished::Left);
+                return Err(UnfinishedToolCallError::Left);
             }
             self.answered(&question, said.as_ref())?;
-            let reply = said.map_or(Reply::Nobody, |said| said.reply);
-            if matches!(reply, Reply::Nobody) {
+            let reply = said.map_or(ToolApprovalAnswer::Nobody, |said| said.reply);
+            if matches!(reply, ToolApprovalAnswer::Nobody) {
                 let hint = "nobody can be asked now; go on without it, or finish and say what is \
                             missing";
                 return self.refuse(call, &actions, decision, &[hint]);
             }
-            if let Reply::No { reason } = &reply {
+            if let ToolApprovalAnswer::No { reason } = &reply {
                 let hint = format!("the person said no: {reason}");
                 return self.refuse(call, &actions, decision, &[&hint]);
             }
@@ -280,22 +290,22 @@ impl Hands {
 
     fn perform(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
         decision: PolicyRuling,
-    ) -> Result<Called, Unfinished> {
+    ) -> Result<ToolCallOutcome, UnfinishedToolCallError> {
         let mut bench = self.bench.clone();
         call.id.clone_into(&mut bench.call);
         bench.consent = match decision.answer {
-            PolicyAnswer::Ask => Consent::To(decision.rule.clone()),
+            PolicyAnswer::Ask => ToolCallConsent::To(decision.rule.clone()),
             // The person was asked about exactly this call before, and allowed it for the run.
             PolicyAnswer::Allow if decision.rule == ALLOWED_BEFORE => {
                 let (policy, situation) = (self.granted(), self.situation_now());
-                Consent::To(policy.asked_rule(&call.tool.card().name, actions, &situation))
+                ToolCallConsent::To(policy.asked_rule(&call.tool.card().name, actions, &situation))
             }
-            PolicyAnswer::Allow | PolicyAnswer::Deny => Consent::None,
+            PolicyAnswer::Allow | PolicyAnswer::Deny => ToolCallConsent::None,
         };
-        bench.guard = Arc::new(judge::CallJudge::new(
+        bench.guard = Arc::new(judge::ToolCallGuardProvider::new(
             self.granted(),
             Arc::clone(&bench.tree),
             call.tool,
@@ -319,7 +329,7 @@ impl Hands {
         let result = self.redacted(result);
         self.foreign_read(call, actions)?;
         self.finished(call, &result, u64::try_from(millis).unwrap_or(u64::MAX))?;
-        Ok(Called { decision, result })
+        Ok(ToolCallOutcome { decision, result })
     }
 
     /// Returns hints about a denial. If the plan does not allow something that the step needs,
@@ -335,17 +345,16 @@ impl Hands {
 
     fn refuse(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
         decision: PolicyRuling,
         hints: &[&str],
-    ) -> Result<Called, Unfinished> {
+    ) -> Result<ToolCallOutcome, UnfinishedToolCallError> {
         let what = format!("not allowed by `{}`: {}", decision.rule, decision.reason);
-        let trouble = hints
-            .iter()
-            .fold(Trouble::new(TroubleKind::Refused, what), |trouble, hint| {
-                trouble.hint(*hint)
-            });
+        let trouble = hints.iter().fold(
+            ToolError::new(ToolErrorKind::Refused, what),
+            |trouble, hint| trouble.hint(*hint),
+        );
         self.secrets_denied(call, actions)?;
         self.not_done(call, decision, trouble)
     }
@@ -353,21 +362,21 @@ impl Hands {
     /// Ends a call before anything was executed.
     fn not_done(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         decision: PolicyRuling,
-        trouble: Trouble,
-    ) -> Result<Called, Unfinished> {
+        trouble: ToolError,
+    ) -> Result<ToolCallOutcome, UnfinishedToolCallError> {
         let trouble = self.advised(call, trouble);
         self.finished(call, &Err(trouble.clone()), 0)?;
-        Ok(Called {
+        Ok(ToolCallOutcome {
             decision,
             result: Err(trouble),
         })
     }
 
     /// Adds hints from the schema if the input does not fit it, unless hints are off.
-    fn advised(&self, call: &Call<'_>, mut trouble: Trouble) -> Trouble {
-        if trouble.kind == TroubleKind::BadInput {
+    fn advised(&self, call: &ActiveToolCall<'_>, mut trouble: ToolError) -> ToolError {
+        if trouble.kind == ToolErrorKind::BadInput {
             let card = call.tool.card();
             trouble.hints.extend(fit::hints(&card.input, call.input));
         }
@@ -377,7 +386,7 @@ impl Hands {
     /// Decides about a call. Only a question can depend on what a person has granted
     /// meanwhile, here or elsewhere, for this run or another of its tree. So the journal is
     /// read only then.
-    fn decide(&self, call: &Call<'_>, actions: &[PolicyAction]) -> PolicyRuling {
+    fn decide(&self, call: &ActiveToolCall<'_>, actions: &[PolicyAction]) -> PolicyRuling {
         let decision = self.decide_by(&self.granted(), call, actions);
         if decision.answer != PolicyAnswer::Ask {
             return decision;
@@ -406,10 +415,10 @@ impl Hands {
     fn decide_by(
         &self,
         by: &GrantedPolicy,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
     ) -> PolicyRuling {
-        let intent = CallIntent {
+        let intent = ToolCallIntent {
             tool: &call.tool.card().name,
             actions,
             exactly: &call.exactly(actions),
@@ -431,11 +440,11 @@ impl Hands {
     /// Some questions are put every time, whatever was granted.
     fn question(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         decision: &PolicyRuling,
         record: &ConsentRecord,
         actions: &[PolicyAction],
-    ) -> Question {
+    ) -> ToolApprovalQuestion {
         let name = &call.tool.card().name;
         let granted = self.granted();
         let (policy, situation) = (granted.policy(), self.situation_now());
@@ -444,7 +453,7 @@ impl Hands {
             policy.decide(name, one, &situation).answer == PolicyAnswer::Ask
         };
         let open = actions.iter().filter(is_open);
-        let mut question = Question::about((call.id, name), decision, record, open);
+        let mut question = ToolApprovalQuestion::about((call.id, name), decision, record, open);
         let mut wider = policy.clone();
         wider.grants.extend(question.grants());
         if wider.decide(name, actions, &situation).answer != PolicyAnswer::Allow {
@@ -457,7 +466,10 @@ impl Hands {
     }
 
     /// Redacts secrets in a result before the model sees it.
-    fn redacted(&self, result: Result<Observation, Trouble>) -> Result<Observation, Trouble> {
+    fn redacted(
+        &self,
+        result: Result<ToolObservation, ToolError>,
+    ) -> Result<ToolObservation, ToolError> {
         let clean = |text: &str| self.redactor.redact(text).into_owned();
         match result {
             Ok(mut observation) => {
@@ -480,8 +492,8 @@ impl Hands {
     }
 }
 
-impl Called {
-    fn refused(rule: &str, trouble: Trouble) -> Self {
+impl ToolCallOutcome {
+    fn refused(rule: &str, trouble: ToolError) -> Self {
         Self {
             decision: PolicyRuling::new(PolicyAnswer::Deny, rule, &trouble.what),
             result: Err(trouble),
@@ -512,10 +524,10 @@ fn inner_gap(input: &Value) -> Option<String> {
 
 /// Refuses secrets in arguments: they would be sent, stored and shown. Tools take theirs
 /// from the key store.
-fn secret_in(input: &Value) -> Option<Trouble> {
+fn secret_in(input: &Value) -> Option<ToolError> {
     if holds_gap(input) {
         let what = "the input holds what looks like a secret; it was taken out";
-        let mut trouble = Trouble::new(TroubleKind::Refused, what);
+        let mut trouble = ToolError::new(ToolErrorKind::Refused, what);
         if let Some(inner) = inner_gap(input) {
             trouble = trouble.hint(format!("leave out `{inner}`"));
         }
@@ -531,9 +543,9 @@ fn secret_in(input: &Value) -> Option<Trouble> {
         match place.trim_start_matches('/') {
             // A nested field can be left out, a field of the call itself cannot.
             inner if inner.contains('/') => {
-                Trouble::new(TroubleKind::Refused, what).hint(format!("leave out `{inner}`"))
+                ToolError::new(ToolErrorKind::Refused, what).hint(format!("leave out `{inner}`"))
             }
-            _ => Trouble::new(TroubleKind::Refused, what),
+            _ => ToolError::new(ToolErrorKind::Refused, what),
         }
         .hint("tools that need a key name it in `secrets` and get it by themselves"),
     )

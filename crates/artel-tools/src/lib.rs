@@ -22,28 +22,32 @@ mod similar;
 mod talk;
 mod tool;
 
-pub use bench::{Bench, FillIn, Judge, NoGuard, Person, SkillHeld};
+pub use bench::{AskablePerson, FillIn, NoGuard, PlaceGuardProvider, SkillHeld, ToolContext};
 pub use checks::check_tools;
-pub use declared::{BadDeclaration, Declared};
+pub use declared::{DeclaredTool, ToolDeclarationError};
 pub use fetch::fetch_tools;
 pub use files::file_tools;
 pub use git::git_tools;
 pub use hands::{
-    Approver, CallIntent, Called, ContentMarks, GrantedPolicy, Hands, Log, Offer, Openings,
-    Question, RecordedOpenings, Reply, RunGrant, Said, Unfinished, exact_call,
+    AttributedToolApproval, ContentMarks, GrantedPolicy, RecordedOpenings, RunGrant,
+    ToolApprovalAnswer, ToolApprovalOffer, ToolApprovalQuestion, ToolCallApprover, ToolCallIntent,
+    ToolCallOutcome, ToolCallRecorder, ToolRunner, TreeWallOpenings, UnfinishedToolCallError,
+    exact_call,
 };
-pub use notes::{Finish, Memory, Notes, Task, TaskState};
+pub use notes::{RememberedNote, RunFinish, RunNotes, TodoTask, TodoTaskState};
 pub use process::{
-    Audience, Consent, JobState, Jobs, Keys, Order, StartedFor, Workroom, histories_of_kept,
-    keep_from_reading_in, run as run_order, workroom,
+    BackgroundJobState, BackgroundJobs, ProcessStartReason, ToolCallConsent, ToolProcessObserver,
+    ToolProcessSpec, ToolSandbox, ToolSecretLookup, histories_of_kept, keep_from_reading_in,
+    run as run_order, workroom,
 };
-pub use registry::{FindTools, Line, MOST_FOUND, Registry, Viewer};
-pub use seen::{Part, Seen, Standing};
+pub use registry::{FindToolsTool, MOST_FOUND, ToolManifestLine, ToolRegistry, ToolViewer};
+pub use seen::{ModelFileFreshness, ModelKnownFiles, Part};
 pub use shell::shell_tools;
 pub use similar::nearest;
 pub use talk::talk_tools;
 pub use tool::{
-    Card, Effect, Hints, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse,
+    HintVisibility, Tool, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolImage, ToolObservation, ToolSchemaDelivery, parse,
 };
 
 /// Returns every built-in tool, except `find_tools`, which needs to know the others.

@@ -3,25 +3,25 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::notes::Notes;
-use crate::seen::News;
-use crate::{Bench, Trouble, TroubleKind};
+use crate::notes::RunNotes;
+use crate::seen::ModelKnownFileUpdate;
+use crate::{ToolContext, ToolError, ToolErrorKind};
 
 /// The changes made by one call.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Change {
+struct RunMemoryChange {
     #[serde(skip_serializing_if = "Option::is_none")]
-    notes: Option<Notes>,
+    notes: Option<RunNotes>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    seen: Vec<News>,
+    seen: Vec<ModelKnownFileUpdate>,
 }
 
-impl Bench {
+impl ToolContext {
     /// Returns the changes to the run's memory since the last call of this function, as JSON,
     /// or `None` without any.
     pub fn news(&self) -> Option<String> {
-        let change = Change {
+        let change = RunMemoryChange {
             notes: self.changed_notes(),
             seen: self.seen().news(),
         };
@@ -32,10 +32,10 @@ impl Bench {
     }
 
     /// Restores a change that was recorded before.
-    pub fn recall(&self, news: &str) -> Result<(), Trouble> {
-        let change: Change = serde_json::from_str(news).map_err(|error| {
+    pub fn recall(&self, news: &str) -> Result<(), ToolError> {
+        let change: RunMemoryChange = serde_json::from_str(news).map_err(|error| {
             let what = format!("what the run remembered cannot be read: {error}");
-            Trouble::new(TroubleKind::Machine, what)
+            ToolError::new(ToolErrorKind::Machine, what)
         })?;
         self.seen().learn(change.seen);
         if let Some(notes) = change.notes {
@@ -54,15 +54,15 @@ mod tests {
     use artel_files::RootFolder;
     use artel_policy::{FileTarget, TargetTree};
 
-    use crate::seen::Standing;
-    use crate::{Bench, NoGuard, Task, TaskState};
+    use crate::seen::ModelFileFreshness;
+    use crate::{NoGuard, TodoTask, TodoTaskState, ToolContext};
 
     #[test]
     fn what_one_process_knew_the_next_one_knows() {
         let folder = tempfile::tempdir().unwrap();
         let bench = || {
             let tree = RootFolder::open(folder.path()).unwrap();
-            Bench::new(tree, Arc::new(NoGuard), "default")
+            ToolContext::new(tree, Arc::new(NoGuard), "default")
         };
         let file = FileTarget {
             place: TargetTree::Worktree,
@@ -72,20 +72,26 @@ mod tests {
         assert_eq!(one.news(), None);
         one.seen().send(&file, b"text", (1, 10), Some("latin1"));
         one.notes().cwd = "src".to_owned();
-        one.notes().todo.push(Task {
+        one.notes().todo.push(TodoTask {
             text: "it".to_owned(),
-            state: TaskState::Pending,
+            state: TodoTaskState::Pending,
         });
         let news = one.news().unwrap();
         assert_eq!(one.news(), None, "told once");
         two.recall(&news).unwrap();
         assert_eq!(two.news(), None, "known already");
-        assert_eq!(two.seen().standing(&file, b"text"), Standing::Same);
+        assert_eq!(
+            two.seen().standing(&file, b"text"),
+            ModelFileFreshness::Same
+        );
         assert_eq!(two.seen().encoding(&file), Some("latin1"));
         assert_eq!(*two.notes(), *one.notes());
         one.seen().forget(&file);
         two.recall(&one.news().unwrap()).unwrap();
-        assert_eq!(two.seen().standing(&file, b"text"), Standing::Unread);
+        assert_eq!(
+            two.seen().standing(&file, b"text"),
+            ModelFileFreshness::Unread
+        );
         assert!(two.recall("{").is_err());
     }
 }

@@ -17,10 +17,10 @@ use artel_files::{FileEntryKind, RootFolder, RootFolderError};
 use serde::{Deserialize, Serialize};
 
 pub use guard::PathGuard;
-pub use metadata::Metadata;
+pub use metadata::ProtectedMetadataGuard;
 
-use alias::{Alias, Placed};
-use deny::Denials;
+use alias::{PathAlias, PathCheckLocation};
+use deny::FileDenyRuleSet;
 
 /// Largest part of a file that is shown, in bytes.
 const MOST_TEXT: u64 = 1 << 20;
@@ -31,10 +31,10 @@ const MOST_LINE: usize = 64 << 20;
 
 /// The request: an operation on a path beneath a root.
 #[derive(Debug, Deserialize)]
-struct Question {
+struct PathCheckRequest {
     root: String,
     path: String,
-    op: Wanted,
+    op: PathCheckOperation,
     content: Option<String>,
     #[serde(default)]
     aliases: BTreeMap<String, String>,
@@ -44,7 +44,7 @@ struct Question {
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Wanted {
+enum PathCheckOperation {
     Read,
     Write,
     Delete,
@@ -52,7 +52,7 @@ enum Wanted {
 
 /// The reply: the decision, the reason, and the content read.
 #[derive(Debug, Serialize)]
-struct Answer {
+struct PathCheckReply {
     decision: &'static str,
     reason: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,35 +66,35 @@ struct Answer {
 pub fn check_line(line: &str) -> String {
     let answer = read_question(line)
         .and_then(|question| question.perform())
-        .unwrap_or_else(Answer::deny);
+        .unwrap_or_else(PathCheckReply::deny);
     // A struct of strings always serialises; the fallback is there all the same.
     serde_json::to_string(&answer)
         .unwrap_or_else(|_| r#"{"decision":"deny","reason":"the answer has no form"}"#.to_owned())
 }
 
-fn read_question(line: &str) -> Result<Question, String> {
+fn read_question(line: &str) -> Result<PathCheckRequest, String> {
     if line.len() > MOST_LINE {
         return Err(format!("the line is longer than {MOST_LINE} bytes"));
     }
     serde_json::from_str(line).map_err(|cause| format!("the line cannot be understood: {cause}"))
 }
 
-impl Question {
-    fn perform(&self) -> Result<Answer, String> {
-        let Placed { root, alias, path } = self.place()?;
-        let denials = Denials::read(&self.deny, root.path())?;
+impl PathCheckRequest {
+    fn perform(&self) -> Result<PathCheckReply, String> {
+        let PathCheckLocation { root, alias, path } = self.place()?;
+        let denials = FileDenyRuleSet::read(&self.deny, root.path())?;
         let guard = PathGuard::new(&root, alias.as_ref(), &denials);
         let path = path.as_path();
         let done = match self.op {
-            Wanted::Read => read(&root, path, &guard),
-            Wanted::Write => {
+            PathCheckOperation::Read => read(&root, path, &guard),
+            PathCheckOperation::Write => {
                 let content = self.content.as_deref().unwrap_or("x");
                 let written = root.write(path, content.as_bytes(), &guard);
-                written.map(|written| Answer::allow("written", &written.path))
+                written.map(|written| PathCheckReply::allow("written", &written.path))
             }
-            Wanted::Delete => {
+            PathCheckOperation::Delete => {
                 let deleted = root.delete(path, &guard);
-                deleted.map(|path| Answer::allow("removed", &path))
+                deleted.map(|path| PathCheckReply::allow("removed", &path))
             }
         };
         done.map_err(|error| told(&error))
@@ -102,11 +102,11 @@ impl Question {
 
     /// Finds the root and the path beneath it. `@Name/path` is beneath the folder of that
     /// name; a file whose name begins with `@` is written as `./@name`.
-    fn place(&self) -> Result<Placed, String> {
+    fn place(&self) -> Result<PathCheckLocation, String> {
         let root = open(&self.root)?;
         let Some(named) = self.path.strip_prefix('@') else {
             let path = PathBuf::from(&self.path);
-            return Ok(Placed {
+            return Ok(PathCheckLocation {
                 root,
                 alias: None,
                 path,
@@ -124,14 +124,14 @@ impl Question {
             "" => ".",
             inside => inside,
         };
-        if !matches!(self.op, Wanted::Read)
+        if !matches!(self.op, PathCheckOperation::Read)
             && Path::new(inside).components().eq([Component::CurDir])
         {
             return Err(format!(
                 "`@{name}` is the root itself, which is not changed"
             ));
         }
-        Alias::place(name, folder, inside, root)
+        PathAlias::place(name, folder, inside, root)
     }
 }
 
@@ -142,11 +142,15 @@ fn open(root: &str) -> Result<RootFolder, String> {
     RootFolder::open(Path::new(root)).map_err(|error| error.to_string())
 }
 
-fn read(root: &RootFolder, path: &Path, guard: &PathGuard<'_>) -> Result<Answer, RootFolderError> {
+fn read(
+    root: &RootFolder,
+    path: &Path,
+    guard: &PathGuard<'_>,
+) -> Result<PathCheckReply, RootFolderError> {
     let about = root.resolve(path)?.about;
     if about.is_some_and(|about| about.found == FileEntryKind::Folder) {
         let listing = root.list(path, MOST_ENTRIES, guard)?;
-        let mut answer = Answer::allow("listed", &listing.path);
+        let mut answer = PathCheckReply::allow("listed", &listing.path);
         if listing.is_cut {
             answer
                 .reason
@@ -167,7 +171,7 @@ fn read(root: &RootFolder, path: &Path, guard: &PathGuard<'_>) -> Result<Answer,
         doing: "read",
         cause,
     })?;
-    let mut answer = Answer::allow("read", &opened.path);
+    let mut answer = PathCheckReply::allow("read", &opened.path);
     if opened.about.length > MOST_TEXT {
         answer.reason.push_str(&format!(
             "; the first {MOST_TEXT} of {} bytes",
@@ -186,7 +190,7 @@ fn told(error: &RootFolderError) -> String {
     }
 }
 
-impl Answer {
+impl PathCheckReply {
     fn allow(done: &str, path: &Path) -> Self {
         let path = match path.to_string_lossy() {
             path if path.is_empty() => ".".to_owned(),

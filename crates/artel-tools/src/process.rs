@@ -31,15 +31,15 @@ use artel_sandbox::{
 use artel_types::{Clock, Secret, SecretDetector, SecretRedactor};
 use serde_json::json;
 
-pub use jobs::{JobState, Jobs};
-pub use path_walls::{Consent, histories_of_kept, keep_from_reading_in};
-pub use started_for::StartedFor;
+pub use jobs::{BackgroundJobState, BackgroundJobs};
+pub use path_walls::{ToolCallConsent, histories_of_kept, keep_from_reading_in};
+pub use started_for::ProcessStartReason;
 
-use crate::checks::Programs;
-use crate::{Bench, Observation, Trouble, TroubleKind, nearest};
+use crate::checks::ProgramSearchPath;
+use crate::{ToolContext, ToolError, ToolErrorKind, ToolObservation, nearest};
 
 /// The sandbox of one run.
-pub struct Workroom {
+pub struct ToolSandbox {
     /// The walls.
     pub sandbox: Sandbox,
     /// The lowest level of walls that the profile accepts.
@@ -64,13 +64,13 @@ pub struct Workroom {
     /// Resolves names to addresses for network grants.
     pub reach: NetworkReach,
     /// The source of secrets.
-    pub keys: Arc<dyn Keys>,
+    pub keys: Arc<dyn ToolSecretLookup>,
     /// Is notified of events while commands run.
-    pub audience: Arc<dyn Audience>,
+    pub audience: Arc<dyn ToolProcessObserver>,
     /// Limits how many commands run at once, over all runs.
     pub slots: CommandConcurrencyPool,
     /// The reason why commands start.
-    pub started_for: StartedFor,
+    pub started_for: ProcessStartReason,
     /// Ends everything that runs here.
     pub cancel: CancelToken,
     /// Counts the commands, to name their folders.
@@ -78,13 +78,13 @@ pub struct Workroom {
 }
 
 /// The key store, as far as tools may use it.
-pub trait Keys: Send + Sync {
+pub trait ToolSecretLookup: Send + Sync {
     /// Returns a secret by its name.
     fn secret(&self, name: &str) -> Option<Secret>;
 }
 
 /// An observer of running commands.
-pub trait Audience: Send + Sync {
+pub trait ToolProcessObserver: Send + Sync {
     /// Receives a command's output, with secrets redacted.
     fn output(&self, live: &LiveCommandEvent<'_>);
     /// Is notified that a process tried to reach a host.
@@ -95,7 +95,7 @@ pub trait Audience: Send + Sync {
 
 /// One command to run.
 #[derive(Debug, Clone, Default)]
-pub struct Order {
+pub struct ToolProcessSpec {
     /// The program and its arguments.
     pub words: Vec<String>,
     /// The folder where it starts, relative to the run's tree.
@@ -123,14 +123,14 @@ pub struct Order {
 }
 
 /// Progress of a command before it starts.
-pub(crate) enum Turn<'a> {
+pub(crate) enum ProcessQueueState<'a> {
     /// It waits, for the given reason.
     Awaited(&'a str),
     /// It starts now.
     Come,
 }
 
-impl Order {
+impl ToolProcessSpec {
     /// Creates a command from words alone.
     pub fn of(words: Vec<String>) -> Self {
         Self {
@@ -155,7 +155,7 @@ impl Order {
 }
 
 /// Runs a command to its end and returns what the model sees of it.
-pub fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
+pub fn run(bench: &ToolContext, order: ToolProcessSpec) -> Result<ToolObservation, ToolError> {
     let room = workroom(bench)?;
     let cancel = room.cancel.clone();
     let finished = room.finish(bench, &order, cancel, &|_| {})?;
@@ -163,25 +163,25 @@ pub fn run(bench: &Bench, order: Order) -> Result<Observation, Trouble> {
 }
 
 /// Returns the sandbox, or an error if this run may not start processes.
-pub fn workroom(bench: &Bench) -> Result<&Arc<Workroom>, Trouble> {
+pub fn workroom(bench: &ToolContext) -> Result<&Arc<ToolSandbox>, ToolError> {
     bench.workroom.as_ref().ok_or_else(|| {
-        Trouble::new(TroubleKind::Refused, "no process can be started here")
+        ToolError::new(ToolErrorKind::Refused, "no process can be started here")
             .hint("use the file tools")
     })
 }
 
-impl Workroom {
+impl ToolSandbox {
     /// Runs a command to its end.
     pub(crate) fn finish(
         &self,
-        bench: &Bench,
-        order: &Order,
+        bench: &ToolContext,
+        order: &ToolProcessSpec,
         cancel: CancelToken,
-        turn: &dyn Fn(Turn<'_>),
-    ) -> Result<FinishedCommand, Trouble> {
+        turn: &dyn Fn(ProcessQueueState<'_>),
+    ) -> Result<FinishedCommand, ToolError> {
         // The slot comes first: a secret is not fetched before its command can run.
         let slot = self.slot(order, &cancel, turn)?;
-        turn(Turn::Come);
+        turn(ProcessQueueState::Come);
         let (job, redactor) = self.job(bench, order)?;
         let patience = match order.timeout {
             Some(time) if order.is_exact => patience::CommandTimeLimits::exactly(time),
@@ -219,14 +219,14 @@ impl Workroom {
     /// reason.
     fn slot(
         &self,
-        order: &Order,
+        order: &ToolProcessSpec,
         cancel: &CancelToken,
-        turn: &dyn Fn(Turn<'_>),
-    ) -> Result<CommandConcurrencyPermit, Trouble> {
+        turn: &dyn Fn(ProcessQueueState<'_>),
+    ) -> Result<CommandConcurrencyPermit, ToolError> {
         let label = order.label();
         let mut waiting = |waiting: &CommandConcurrencyWait| {
             let what = awaited(waiting);
-            turn(Turn::Awaited(&what));
+            turn(ProcessQueueState::Awaited(&what));
             self.audience.waiting(&format!("`{label}` {what}"));
         };
         let slot = self
@@ -234,38 +234,38 @@ impl Workroom {
             .acquire(self.started_for.on_behalf(), &label, cancel, &mut waiting);
         slot.map_err(|error| match error {
             CommandConcurrencyError::Cancelled => {
-                Trouble::new(TroubleKind::Cancelled, error.to_string())
+                ToolError::new(ToolErrorKind::Cancelled, error.to_string())
             }
             CommandConcurrencyError::Unusable { .. } => {
-                Trouble::new(TroubleKind::Machine, error.to_string())
+                ToolError::new(ToolErrorKind::Machine, error.to_string())
             }
         })
     }
 
     /// Applies the person's path rules to the view of a process in a tree, as if nobody was
     /// asked.
-    pub fn keep_paths(&self, view: &mut SandboxView, tree: &Path) -> Result<(), Trouble> {
-        path_walls::raise(view, tree, &self.path_walls, &Consent::None)
+    pub fn keep_paths(&self, view: &mut SandboxView, tree: &Path) -> Result<(), ToolError> {
+        path_walls::raise(view, tree, &self.path_walls, &ToolCallConsent::None)
     }
 
     /// Creates the sandbox job of a command, and the redactor for its output.
     fn job(
         &self,
-        bench: &Bench,
-        order: &Order,
-    ) -> Result<(SandboxCommandSpec, SecretRedactor), Trouble> {
+        bench: &ToolContext,
+        order: &ToolProcessSpec,
+    ) -> Result<(SandboxCommandSpec, SecretRedactor), ToolError> {
         let cwd = bench
             .tree
             .resolve(Path::new(&order.cwd))
-            .map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+            .map_err(|error| ToolError::new(ToolErrorKind::Refused, error.to_string()))?;
         let mut env = self.environment.clone();
         let own = order.environment.iter();
         env.extend(own.map(|(name, value)| (name.into(), value.into())));
         let mut secrets = Vec::new();
         for name in &order.secrets {
             let secret = self.keys.secret(name).ok_or_else(|| {
-                Trouble::new(
-                    TroubleKind::NotFound,
+                ToolError::new(
+                    ToolErrorKind::NotFound,
                     format!("no secret `{name}` is stored"),
                 )
                 .hint(format!(
@@ -304,26 +304,29 @@ impl Workroom {
     }
 
     /// Creates a folder that one command may write in addition to the run's tree.
-    pub(crate) fn state_folder(&self) -> Result<PathBuf, Trouble> {
+    pub(crate) fn state_folder(&self) -> Result<PathBuf, ToolError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         self.folder(&format!("state-{number:06}"))
     }
 
-    fn spool(&self) -> Result<OutputSpoolOptions, Trouble> {
+    fn spool(&self) -> Result<OutputSpoolOptions, ToolError> {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         Ok(OutputSpoolOptions::new(
             self.folder(&format!("{number:06}"))?,
         ))
     }
 
-    fn folder(&self, name: &str) -> Result<PathBuf, Trouble> {
+    fn folder(&self, name: &str) -> Result<PathBuf, ToolError> {
         let folder = self.spool.join(name);
         // Output need not survive a power failure, so nothing is synced.
         if DirBuilder::new().mode(0o700).create(&folder).is_ok() {
             return Ok(folder);
         }
         artel_files::make_dirs(&folder, 0o700).map_err(|error| {
-            Trouble::new(TroubleKind::Machine, format!("no room for output: {error}"))
+            ToolError::new(
+                ToolErrorKind::Machine,
+                format!("no room for output: {error}"),
+            )
         })?;
         Ok(folder)
     }
@@ -333,7 +336,7 @@ impl Workroom {
         &self,
         words: &[String],
         finished: &FinishedCommand,
-    ) -> Result<Observation, Trouble> {
+    ) -> Result<ToolObservation, ToolError> {
         let text = self.text_of(finished);
         if let Some(CommandExit::NotStarted { step, why }) = &finished.exit {
             return Err(self.not_started(words, step, why));
@@ -341,17 +344,17 @@ impl Workroom {
         if let Some(killed) = &finished.killed {
             let (kind, why) = match killed.by {
                 CommandTerminationCause::Timeout(overdue) => {
-                    (TroubleKind::TimedOut, overdue.to_string())
+                    (ToolErrorKind::TimedOut, overdue.to_string())
                 }
                 CommandTerminationCause::Cancel => {
-                    (TroubleKind::Cancelled, "it was called off".to_owned())
+                    (ToolErrorKind::Cancelled, "it was called off".to_owned())
                 }
                 CommandTerminationCause::Limit(limited) => {
-                    (TroubleKind::Failed, limit_text(limited).to_owned())
+                    (ToolErrorKind::Failed, limit_text(limited).to_owned())
                 }
             };
             let what = format!("ended by {}: {why}\n{text}", killed.signal_name());
-            return Err(Trouble::new(kind, what.trim_end()));
+            return Err(ToolError::new(kind, what.trim_end()));
         }
         let code = match finished.exit {
             Some(CommandExit::Code(code)) => code,
@@ -375,12 +378,12 @@ impl Workroom {
         let fuller = fuller(finished);
         let is_cut = text.contains(&fuller);
         let hints = is_cut.then(|| format!("{fuller} brings all of it, piece by piece"));
-        Ok(Observation {
+        Ok(ToolObservation {
             text,
             data,
             is_partial: finished.partial,
             hints: hints.into_iter().collect(),
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 
@@ -388,13 +391,13 @@ impl Workroom {
         finished.render(&format!("{} has the full text", fuller(finished)))
     }
 
-    fn not_started(&self, words: &[String], step: &str, why: &str) -> Trouble {
+    fn not_started(&self, words: &[String], step: &str, why: &str) -> ToolError {
         let program = words.first().map(String::as_str).unwrap_or_default();
         let what = format!("`{program}` was not started ({step}): {why}");
         if step != "program" {
-            return Trouble::new(TroubleKind::Machine, what);
+            return ToolError::new(ToolErrorKind::Machine, what);
         }
-        let trouble = Trouble::new(TroubleKind::NotFound, what);
+        let trouble = ToolError::new(ToolErrorKind::NotFound, what);
         match self.instead_of(program) {
             None => trouble.hint("only programs that the sandbox shows can be run"),
             Some(hint) => trouble.hint(hint),
@@ -405,7 +408,8 @@ impl Workroom {
     /// else programs with similar names.
     pub(crate) fn instead_of(&self, program: &str) -> Option<String> {
         let pairs = self.environment.iter();
-        let programs = Programs::of(pairs.map(|(name, value)| (name.as_ref(), value.as_ref())));
+        let programs =
+            ProgramSearchPath::of(pairs.map(|(name, value)| (name.as_ref(), value.as_ref())));
         let is_there = |other: &&&str| {
             let first = other.split(' ').next().unwrap_or_default();
             first == "the" || programs.has(first)
@@ -506,7 +510,7 @@ fn variable_of(name: &str) -> String {
 }
 
 /// Returns the network access to these hosts; without a host there is none.
-pub(crate) fn network(hosts: &[String]) -> Result<SandboxNetwork, Trouble> {
+pub(crate) fn network(hosts: &[String]) -> Result<SandboxNetwork, ToolError> {
     if hosts.is_empty() {
         return Ok(SandboxNetwork::None);
     }
@@ -514,7 +518,7 @@ pub(crate) fn network(hosts: &[String]) -> Result<SandboxNetwork, Trouble> {
         .iter()
         .map(|host| GrantedHost::parse(host))
         .collect::<Result<_, _>>()
-        .map_err(|bad| Trouble::new(TroubleKind::BadInput, bad.to_string()))?;
+        .map_err(|bad| ToolError::new(ToolErrorKind::BadInput, bad.to_string()))?;
     Ok(SandboxNetwork::Hosts(hosts))
 }
 
@@ -565,11 +569,13 @@ fn alternatives(program: &str) -> &'static [&'static str] {
     }
 }
 
-fn sandbox_trouble(error: &SandboxError) -> Trouble {
+fn sandbox_trouble(error: &SandboxError) -> ToolError {
     let kind = match error {
-        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => TroubleKind::Refused,
-        SandboxError::BadJob { .. } => TroubleKind::BadInput,
-        SandboxError::NoStarter { .. } | SandboxError::System { .. } => TroubleKind::Machine,
+        SandboxError::TooLow { .. } | SandboxError::NetworkNeedsFull { .. } => {
+            ToolErrorKind::Refused
+        }
+        SandboxError::BadJob { .. } => ToolErrorKind::BadInput,
+        SandboxError::NoStarter { .. } | SandboxError::System { .. } => ToolErrorKind::Machine,
     };
-    Trouble::new(kind, error.to_string())
+    ToolError::new(kind, error.to_string())
 }

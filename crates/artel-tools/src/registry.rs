@@ -14,7 +14,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, git, nearest, parse,
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, git, nearest, parse,
 };
 
 /// Largest number of schemas that one call may load.
@@ -22,20 +23,20 @@ pub const MOST_FOUND: usize = 10;
 
 /// Every tool by its name. Clones share them.
 #[derive(Clone, Default)]
-pub struct Registry {
-    tools: Arc<BTreeMap<String, Entry>>,
+pub struct ToolRegistry {
+    tools: Arc<BTreeMap<String, RegisteredTool>>,
 }
 
 /// A tool with its description for a model, prepared once.
 #[derive(Clone)]
-struct Entry {
+struct RegisteredTool {
     tool: Arc<dyn Tool>,
     spec: Arc<ToolSpec>,
 }
 
 /// One line of the manifest, sent for a tool before it is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct ToolManifestLine {
     pub name: String,
     /// A summary of what the tool does.
     pub line: String,
@@ -45,26 +46,26 @@ pub struct Line {
 
 /// The viewer of the tools: a role, and the tools that its file allows.
 #[derive(Debug, Clone, Default)]
-pub struct Viewer {
+pub struct ToolViewer {
     pub role: String,
     /// The rules of the role's own list. Without a list, the role sees everything that fits
     /// it.
     pub tools: Option<Vec<PolicyRule>>,
 }
 
-impl Entry {
+impl RegisteredTool {
     fn of(tool: Arc<dyn Tool>) -> Self {
         let spec = Arc::new(ToolSpec::from(tool.card()));
         Self { tool, spec }
     }
 }
 
-impl Registry {
+impl ToolRegistry {
     /// Creates a registry. Of two tools with the same name, the later one wins.
     pub fn of(tools: impl IntoIterator<Item = Arc<dyn Tool>>) -> Self {
         let named = tools
             .into_iter()
-            .map(|tool| (tool.card().name.clone(), Entry::of(tool)));
+            .map(|tool| (tool.card().name.clone(), RegisteredTool::of(tool)));
         Self {
             tools: Arc::new(named.collect()),
         }
@@ -72,18 +73,18 @@ impl Registry {
 
     /// Adds a later tool, such as a declared one. A name that is taken is refused: no tool
     /// replaces a built-in one.
-    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), Trouble> {
+    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), ToolError> {
         let name = tool.card().name.clone();
         if self.tools.contains_key(&name) {
             let what = format!("there is a tool `{name}` already");
-            return Err(Trouble::new(TroubleKind::BadInput, what).hint("give it another name"));
+            return Err(ToolError::new(ToolErrorKind::BadInput, what).hint("give it another name"));
         }
-        Arc::make_mut(&mut self.tools).insert(name, Entry::of(tool));
+        Arc::make_mut(&mut self.tools).insert(name, RegisteredTool::of(tool));
         Ok(())
     }
 
     /// Returns a tool by its name. An unknown name gives an error with a similar one.
-    pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, Trouble> {
+    pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         let entry = self.tools.get(name);
         entry.map(|entry| &entry.tool).ok_or_else(|| {
             let near = self
@@ -92,7 +93,7 @@ impl Registry {
                 .map(|known| (strsim::jaro_winkler(known, name), known))
                 .filter(|(likeness, _)| *likeness > 0.8)
                 .max_by(|a, b| a.0.total_cmp(&b.0));
-            let trouble = Trouble::new(TroubleKind::NotFound, format!("unknown tool: {name}"));
+            let trouble = ToolError::new(ToolErrorKind::NotFound, format!("unknown tool: {name}"));
             match near {
                 Some((_, known)) => trouble.hint(format!("did you mean `{known}`?")),
                 None => trouble.hint("`find_tools` with `about` says what there is"),
@@ -101,21 +102,24 @@ impl Registry {
     }
 
     /// Returns all descriptors, sorted by name.
-    pub fn cards(&self) -> impl Iterator<Item = &Card> {
+    pub fn cards(&self) -> impl Iterator<Item = &ToolDescriptor> {
         self.tools.values().map(|entry| entry.tool.card())
     }
 
     /// Returns the descriptors that a viewer sees.
-    pub fn visible<'r>(&'r self, viewer: &'r Viewer) -> impl Iterator<Item = &'r Card> {
+    pub fn visible<'r>(
+        &'r self,
+        viewer: &'r ToolViewer,
+    ) -> impl Iterator<Item = &'r ToolDescriptor> {
         self.cards().filter(|card| viewer.sees(card))
     }
 
     /// Returns the descriptors whose schemas are sent: those in every request, then the found
     /// ones, in the order in which they were found.
-    pub fn sent<'r>(&'r self, viewer: &'r Viewer, found: &[String]) -> Vec<&'r Card> {
+    pub fn sent<'r>(&'r self, viewer: &'r ToolViewer, found: &[String]) -> Vec<&'r ToolDescriptor> {
         let always = self
             .visible(viewer)
-            .filter(|card| card.reach == Reach::Always);
+            .filter(|card| card.reach == ToolSchemaDelivery::Always);
         let later = found.iter().filter_map(|name| {
             let card = self.tools.get(name)?.tool.card();
             viewer.sees(card).then_some(card)
@@ -124,16 +128,18 @@ impl Registry {
     }
 
     /// Returns the descriptions for a model of the tools whose schemas are sent.
-    pub fn specs(&self, viewer: &Viewer, found: &[String]) -> Vec<Arc<ToolSpec>> {
+    pub fn specs(&self, viewer: &ToolViewer, found: &[String]) -> Vec<Arc<ToolSpec>> {
         let sent = self.sent(viewer, found).into_iter();
         let entries = sent.filter_map(|card| self.tools.get(&card.name));
         entries.map(|entry| Arc::clone(&entry.spec)).collect()
     }
 
     /// Returns the manifest: every tool that can be found and has not been found yet.
-    pub fn manifest(&self, viewer: &Viewer, found: &[String]) -> Vec<Line> {
-        let is_open = |card: &&Card| card.reach == Reach::Found && !found.contains(&card.name);
-        let line = |card: &Card| Line {
+    pub fn manifest(&self, viewer: &ToolViewer, found: &[String]) -> Vec<ToolManifestLine> {
+        let is_open = |card: &&ToolDescriptor| {
+            card.reach == ToolSchemaDelivery::Found && !found.contains(&card.name)
+        };
+        let line = |card: &ToolDescriptor| ToolManifestLine {
             name: card.name.clone(),
             line: card.line.clone(),
             bundle: card.bundle,
@@ -142,8 +148,12 @@ impl Registry {
     }
 
     /// Returns the names of the tools that an input asks for.
-    fn search(&self, viewer: &Viewer, wanted: &FindInput) -> Result<Vec<String>, Trouble> {
-        let bad = |what: String| Trouble::new(TroubleKind::BadInput, what);
+    fn search(
+        &self,
+        viewer: &ToolViewer,
+        wanted: &FindToolsInput,
+    ) -> Result<Vec<String>, ToolError> {
+        let bad = |what: String| ToolError::new(ToolErrorKind::BadInput, what);
         match (&wanted.names, &wanted.bundle, &wanted.about) {
             (Some(names), None, None) => {
                 if names.len() > MOST_FOUND {
@@ -156,8 +166,8 @@ impl Registry {
                 for name in names {
                     let card = self.get(name)?.card();
                     if !viewer.sees(card) {
-                        return Err(Trouble::new(
-                            TroubleKind::NotFound,
+                        return Err(ToolError::new(
+                            ToolErrorKind::NotFound,
                             format!("unknown tool: {name}"),
                         ));
                     }
@@ -165,7 +175,9 @@ impl Registry {
                 Ok(names.clone())
             }
             (None, Some(bundle), None) => {
-                let inside = |card: &&Card| card.bundle == bundle && card.reach == Reach::Found;
+                let inside = |card: &&ToolDescriptor| {
+                    card.bundle == bundle && card.reach == ToolSchemaDelivery::Found
+                };
                 let names: Vec<_> = self
                     .visible(viewer)
                     .filter(inside)
@@ -193,10 +205,10 @@ impl Registry {
         }
     }
 
-    fn bundles(&self, viewer: &Viewer) -> String {
+    fn bundles(&self, viewer: &ToolViewer) -> String {
         let mut bundles: Vec<_> = self
             .visible(viewer)
-            .filter(|card| card.reach == Reach::Found)
+            .filter(|card| card.reach == ToolSchemaDelivery::Found)
             .map(|card| card.bundle)
             .collect();
         bundles.sort_unstable();
@@ -205,11 +217,11 @@ impl Registry {
     }
 
     /// Returns the tools that fit a description best by shared words, at most five.
-    fn suggest(&self, viewer: &Viewer, about: &str) -> Vec<String> {
+    fn suggest(&self, viewer: &ToolViewer, about: &str) -> Vec<String> {
         let words = words(about);
         let mut scored: Vec<_> = self
             .visible(viewer)
-            .filter(|card| card.reach == Reach::Found)
+            .filter(|card| card.reach == ToolSchemaDelivery::Found)
             .map(|card| (score(card, &words), &card.name))
             .filter(|(score, _)| *score > 0)
             .collect();
@@ -219,8 +231,8 @@ impl Registry {
     }
 }
 
-impl Viewer {
-    fn sees(&self, card: &Card) -> bool {
+impl ToolViewer {
+    fn sees(&self, card: &ToolDescriptor) -> bool {
         let fits = git::operation_of(&card.name).is_none_or(|does| self.may(does));
         let is_listed = self.tools.as_ref().is_none_or(|rules| {
             card.effects.is_empty() || rules.iter().any(|rule| rule.admits_tool(&card.name))
@@ -243,7 +255,7 @@ fn words(text: &str) -> Vec<String> {
 
 /// Returns the score of a tool: 3 for each word in its name, 2 for each in its keywords, 1
 /// for each in its line.
-fn score(card: &Card, wanted: &[String]) -> usize {
+fn score(card: &ToolDescriptor, wanted: &[String]) -> usize {
     let name = words(&card.name.replace('_', " "));
     let keys: Vec<_> = card.keywords.iter().flat_map(|key| words(key)).collect();
     let line = words(&card.line);
@@ -260,24 +272,24 @@ fn score(card: &Card, wanted: &[String]) -> usize {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FindInput {
+struct FindToolsInput {
     names: Option<Vec<String>>,
     bundle: Option<String>,
     about: Option<String>,
 }
 
 /// Finds tools in a registry and remembers them for the following requests.
-pub struct FindTools {
-    card: Card,
-    registry: Registry,
-    viewer: Viewer,
+pub struct FindToolsTool {
+    card: ToolDescriptor,
+    registry: ToolRegistry,
+    viewer: ToolViewer,
 }
 
-impl FindTools {
+impl FindToolsTool {
     /// Creates the tool for a viewer.
-    pub fn new(registry: Registry, viewer: Viewer) -> Self {
+    pub fn new(registry: ToolRegistry, viewer: ToolViewer) -> Self {
         Self {
-            card: Card {
+            card: ToolDescriptor {
                 name: "find_tools".to_owned(),
                 line: "Bring the schemas of tools that are only listed by name".to_owned(),
                 description: format!(
@@ -295,10 +307,10 @@ impl FindTools {
                     },
                 }),
                 effects: Vec::new(),
-                unknown: Unknown::Pure,
+                unknown: ToolCrashRecovery::Pure,
                 bundle: "notes",
                 keywords: &[],
-                reach: Reach::Always,
+                reach: ToolSchemaDelivery::Always,
             },
             registry,
             viewer,
@@ -306,20 +318,20 @@ impl FindTools {
     }
 }
 
-impl Tool for FindTools {
-    fn card(&self) -> &Card {
+impl Tool for FindToolsTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let wanted: FindInput = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let wanted: FindToolsInput = parse(input)?;
         let names = self.registry.search(&self.viewer, &wanted)?;
         if names.is_empty() {
-            return Ok(Observation::text(format!(
+            return Ok(ToolObservation::text(format!(
                 "nothing fits; bundles: {}",
                 self.registry.bundles(&self.viewer)
             )));
@@ -335,10 +347,10 @@ impl Tool for FindTools {
             let card = self.registry.get(name).ok()?.card();
             Some(format!("{}: {}", card.name, card.line))
         });
-        Ok(Observation {
+        Ok(ToolObservation {
             text: lines.collect::<Vec<_>>().join("\n"),
             data: json!({ "found": names }),
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }

@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 
 /// The files that the model knows, by location.
 #[derive(Debug, Default)]
-pub struct Seen {
-    files: HashMap<FileTarget, Known>,
+pub struct ModelKnownFiles {
+    files: HashMap<FileTarget, ModelKnownFile>,
     /// Files whose state has changed since the last record.
     news: Vec<FileTarget>,
 }
 
 /// Comparison of a file's current bytes with those that the model knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum ModelFileFreshness {
     /// The model never read or wrote this file in the run.
     Unread,
     /// The file is as the model knows it.
@@ -33,7 +33,7 @@ pub enum Standing {
 pub type Part = (usize, usize);
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
+struct ModelKnownFile {
     #[serde(with = "hex")]
     hash: blake3::Hash,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -44,9 +44,9 @@ struct Known {
 
 /// The new state of one file, or `None` if the file was forgotten.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct News {
+pub(crate) struct ModelKnownFileUpdate {
     file: FileTarget,
-    known: Option<Known>,
+    known: Option<ModelKnownFile>,
 }
 
 mod hex {
@@ -62,13 +62,13 @@ mod hex {
     }
 }
 
-impl Seen {
+impl ModelKnownFiles {
     /// Compares these bytes with those that the model knows of the file.
-    pub fn standing(&self, file: &FileTarget, bytes: &[u8]) -> Standing {
+    pub fn standing(&self, file: &FileTarget, bytes: &[u8]) -> ModelFileFreshness {
         match self.files.get(file) {
-            None => Standing::Unread,
-            Some(known) if known.hash == blake3::hash(bytes) => Standing::Same,
-            Some(_) => Standing::Changed,
+            None => ModelFileFreshness::Unread,
+            Some(known) if known.hash == blake3::hash(bytes) => ModelFileFreshness::Same,
+            Some(_) => ModelFileFreshness::Changed,
         }
     }
 
@@ -87,11 +87,14 @@ impl Seen {
         let hash = blake3::hash(bytes);
         let encoding = encoding.map(str::to_owned);
         self.note(file);
-        let known = self.files.entry(file.clone()).or_insert_with(|| Known {
-            hash,
-            encoding: None,
-            sent: Vec::new(),
-        });
+        let known = self
+            .files
+            .entry(file.clone())
+            .or_insert_with(|| ModelKnownFile {
+                hash,
+                encoding: None,
+                sent: Vec::new(),
+            });
         if known.hash != hash || known.encoding != encoding {
             known.sent.clear();
         }
@@ -107,7 +110,7 @@ impl Seen {
 
     /// Records that the model itself wrote the whole file and so knows these bytes.
     pub fn wrote(&mut self, file: &FileTarget, bytes: &[u8]) {
-        let known = Known {
+        let known = ModelKnownFile {
             hash: blake3::hash(bytes),
             encoding: None,
             sent: Vec::new(),
@@ -152,18 +155,18 @@ impl Seen {
     }
 
     /// Returns the changes since the last call.
-    pub(crate) fn news(&mut self) -> Vec<News> {
+    pub(crate) fn news(&mut self) -> Vec<ModelKnownFileUpdate> {
         let files = std::mem::take(&mut self.news);
         let news = files.into_iter().map(|file| {
             let known = self.files.get(&file).cloned();
-            News { file, known }
+            ModelKnownFileUpdate { file, known }
         });
         news.collect()
     }
 
     /// Restores changes that were recorded before.
-    pub(crate) fn learn(&mut self, news: Vec<News>) {
-        for News { file, known } in news {
+    pub(crate) fn learn(&mut self, news: Vec<ModelKnownFileUpdate>) {
+        for ModelKnownFileUpdate { file, known } in news {
             match known {
                 Some(known) => drop(self.files.insert(file, known)),
                 None => drop(self.files.remove(&file)),
@@ -186,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_part_is_sent_once_and_again_when_asked_once_more() {
-        let mut seen = Seen::default();
+        let mut seen = ModelKnownFiles::default();
         let a = file("a");
         assert!(!seen.send(&a, b"one", (1, 10), None));
         assert!(!seen.send(&a, b"one", (11, 10), None));
@@ -197,7 +200,7 @@ mod tests {
 
     #[test]
     fn other_bytes_another_encoding_and_a_shortened_context_send_again() {
-        let mut seen = Seen::default();
+        let mut seen = ModelKnownFiles::default();
         let a = file("a");
         assert!(!seen.send(&a, b"one", (1, 10), None));
         assert!(!seen.send(&a, b"two", (1, 10), None));
@@ -205,21 +208,21 @@ mod tests {
         assert_eq!(seen.encoding(&a), Some("latin1"));
         seen.forget_sent();
         assert!(!seen.send(&a, b"two", (1, 10), Some("latin1")));
-        assert_eq!(seen.standing(&a, b"two"), Standing::Same);
+        assert_eq!(seen.standing(&a, b"two"), ModelFileFreshness::Same);
     }
 
     #[test]
     fn only_what_the_model_knows_can_have_changed() {
-        let mut seen = Seen::default();
+        let mut seen = ModelKnownFiles::default();
         let a = file("a");
         seen.edited(&a, b"edited");
-        assert_eq!(seen.standing(&a, b"edited"), Standing::Unread);
+        assert_eq!(seen.standing(&a, b"edited"), ModelFileFreshness::Unread);
         seen.wrote(&a, b"one");
-        assert_eq!(seen.standing(&a, b"one"), Standing::Same);
-        assert_eq!(seen.standing(&a, b"two"), Standing::Changed);
+        assert_eq!(seen.standing(&a, b"one"), ModelFileFreshness::Same);
+        assert_eq!(seen.standing(&a, b"two"), ModelFileFreshness::Changed);
         seen.edited(&a, b"two");
-        assert_eq!(seen.standing(&a, b"two"), Standing::Same);
+        assert_eq!(seen.standing(&a, b"two"), ModelFileFreshness::Same);
         seen.forget(&a);
-        assert_eq!(seen.standing(&a, b"two"), Standing::Unread);
+        assert_eq!(seen.standing(&a, b"two"), ModelFileFreshness::Unread);
     }
 }

@@ -14,8 +14,8 @@ use artel_rules::patience;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::process::{self, JobState, Order};
-use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
+use crate::process::{self, BackgroundJobState, ToolProcessSpec};
+use crate::{Tool, ToolContext, ToolDescriptor, ToolError, ToolErrorKind, ToolObservation, parse};
 
 /// Longest timeout that a model may request, in seconds.
 const LONGEST: u64 = 30 * 60;
@@ -26,16 +26,16 @@ const PAGE: usize = 64 * 1024;
 /// Returns the command tools.
 pub fn shell_tools() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Bash(cards::bash())),
-        Arc::new(Job(cards::job())),
-        Arc::new(Output(cards::output())),
-        Arc::new(script::Script(cards::script())),
+        Arc::new(BashTool(cards::bash())),
+        Arc::new(BackgroundJobTool(cards::job())),
+        Arc::new(CommandOutputTool(cards::output())),
+        Arc::new(script::SkillScriptTool(cards::script())),
     ]
 }
 
-struct Bash(Card);
-struct Job(Card);
-struct Output(Card);
+struct BashTool(ToolDescriptor);
+struct BackgroundJobTool(ToolDescriptor);
+struct CommandOutputTool(ToolDescriptor);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,7 +50,7 @@ struct BashInput {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct JobInput {
+struct BackgroundJobInput {
     id: Option<u64>,
     #[serde(default)]
     kill: bool,
@@ -58,7 +58,7 @@ struct JobInput {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OutputInput {
+struct CommandOutputInput {
     id: String,
     #[serde(default)]
     stderr: bool,
@@ -66,12 +66,12 @@ struct OutputInput {
     offset: u64,
 }
 
-impl Tool for Bash {
-    fn card(&self) -> &Card {
+impl Tool for BashTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let BashInput {
             command, network, ..
         } = parse(input)?;
@@ -83,7 +83,7 @@ impl Tool for Bash {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let BashInput {
             command,
             background,
@@ -93,7 +93,7 @@ impl Tool for Bash {
         let room = process::workroom(bench)?;
         let folder = room.state_folder()?;
         let end = place_of_end(&folder)?;
-        let order = Order {
+        let order = ToolProcessSpec {
             words: shell_words(&end, &command),
             cwd: bench.notes().cwd.clone(),
             timeout: Some(time_for(&command, timeout)),
@@ -101,14 +101,14 @@ impl Tool for Bash {
             write: vec![folder],
             network,
             label: Some(command.clone()),
-            ..Order::default()
+            ..ToolProcessSpec::default()
         };
         if background {
             let number = bench.jobs.start(bench, room, order)?;
-            return Ok(Observation {
+            return Ok(ToolObservation {
                 text: format!("runs in the background as {number}; `job` says how far it is"),
                 data: json!({ "job": number }),
-                ..Observation::default()
+                ..ToolObservation::default()
             });
         }
         let limit = order.timeout.unwrap_or_default();
@@ -129,17 +129,17 @@ impl Tool for Bash {
     }
 }
 
-impl Tool for Job {
-    fn card(&self) -> &Card {
+impl Tool for BackgroundJobTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let JobInput { id, kill } = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let BackgroundJobInput { id, kill } = parse(input)?;
         let Some(id) = id else {
             return Ok(list(bench));
         };
@@ -149,43 +149,46 @@ impl Tool for Job {
             bench.jobs.state(id)?
         };
         match state {
-            JobState::Waiting(what) => Ok(Observation {
+            BackgroundJobState::Waiting(what) => Ok(ToolObservation {
                 text: format!("{id} {what}"),
                 data: json!({"state": "waiting"}),
-                ..Observation::default()
+                ..ToolObservation::default()
             }),
-            JobState::Running => Ok(Observation {
+            BackgroundJobState::Running => Ok(ToolObservation {
                 text: format!("{id} runs"),
                 data: json!({"state": "running"}),
-                ..Observation::default()
+                ..ToolObservation::default()
             }),
-            JobState::Ended(Ok(mut observation)) => {
+            BackgroundJobState::Ended(Ok(mut observation)) => {
                 observation.text = format!("{id} has ended: {}", observation.text);
                 Ok(observation)
             }
             // The cancellation is what the model asked for.
-            JobState::Ended(Err(trouble)) if trouble.kind == TroubleKind::Cancelled => {
-                Ok(Observation::text(format!("{id}: {trouble}")))
+            BackgroundJobState::Ended(Err(trouble)) if trouble.kind == ToolErrorKind::Cancelled => {
+                Ok(ToolObservation::text(format!("{id}: {trouble}")))
             }
-            JobState::Ended(Err(trouble)) => Err(trouble),
+            BackgroundJobState::Ended(Err(trouble)) => Err(trouble),
         }
     }
 }
 
-impl Tool for Output {
-    fn card(&self) -> &Card {
+impl Tool for CommandOutputTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         use std::os::unix::fs::FileExt as _;
-        let OutputInput { id, stderr, offset } = parse(input)?;
+        let CommandOutputInput { id, stderr, offset } = parse(input)?;
         let unknown = || {
-            let trouble = Trouble::new(TroubleKind::NotFound, format!("there is no output `{id}`"));
+            let trouble = ToolError::new(
+                ToolErrorKind::NotFound,
+                format!("there is no output `{id}`"),
+            );
             match kept(bench) {
                 ids if ids.is_empty() => trouble.hint("no command has printed anything yet"),
                 ids => trouble.hint(format!("write `id` as {}", ids.join(" or "))),
@@ -208,18 +211,18 @@ impl Tool for Output {
             text.push_str(&format!("\n… {} more bytes: offset {next}", length - next));
             hints.push(format!("write `offset` as `{next}` for the rest"));
         }
-        Ok(Observation {
+        Ok(ToolObservation {
             text,
             data: json!({ "bytes": length, "next": next }),
             is_partial: next < length,
             hints,
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }
 
 /// Returns the newest stored outputs, newest first, formatted for hints.
-fn kept(bench: &Bench) -> Vec<String> {
+fn kept(bench: &ToolContext) -> Vec<String> {
     let spool = bench.workroom.as_ref().map(|room| room.spool.clone());
     let entries = spool.and_then(|spool| std::fs::read_dir(spool).ok());
     let names = entries.into_iter().flatten().flatten();
@@ -232,21 +235,21 @@ fn kept(bench: &Bench) -> Vec<String> {
     names.iter().map(|name| format!("`{name}`")).collect()
 }
 
-fn list(bench: &Bench) -> Observation {
+fn list(bench: &ToolContext) -> ToolObservation {
     let lines = bench.jobs.list().into_iter().map(|(number, label, state)| {
         let state = match &state {
-            JobState::Waiting(what) => what,
-            JobState::Running => "runs",
-            JobState::Ended(Ok(_)) => "has ended",
-            JobState::Ended(Err(_)) => "has ended badly",
+            BackgroundJobState::Waiting(what) => what,
+            BackgroundJobState::Running => "runs",
+            BackgroundJobState::Ended(Ok(_)) => "has ended",
+            BackgroundJobState::Ended(Err(_)) => "has ended badly",
         };
         format!("{number} {state}: {label}")
     });
     let lines: Vec<_> = lines.collect();
     if lines.is_empty() {
-        return Observation::text("no background commands");
+        return ToolObservation::text("no background commands");
     }
-    Observation::text(lines.join("\n"))
+    ToolObservation::text(lines.join("\n"))
 }
 
 /// Returns the words of a shell that writes its final folder to `end`. Its messages about
@@ -266,7 +269,7 @@ fn quoted(word: &str) -> String {
 
 /// Returns the secrets that a command rule names for this line. Every process of a line
 /// sees its variables, so only a command that stands alone gets any.
-fn secrets_for(command: &str, bench: &Bench) -> Vec<String> {
+fn secrets_for(command: &str, bench: &ToolContext) -> Vec<String> {
     if bench.secret_rules.is_empty() {
         return Vec::new();
     }
@@ -292,14 +295,14 @@ fn time_for(command: &str, asked: Option<u64>) -> Duration {
 
 /// Returns the file where the shell writes its final folder. At level partial nothing can
 /// be created directly in a writable folder, only further down.
-fn place_of_end(folder: &Path) -> Result<PathBuf, Trouble> {
+fn place_of_end(folder: &Path) -> Result<PathBuf, ToolError> {
     let below = folder.join("end");
     // A resumed run counts its folders from the start.
     let is_there = || below.symlink_metadata().is_ok_and(|about| about.is_dir());
     match std::fs::create_dir(&below) {
         Err(error) if !is_there() => {
             let what = format!("cannot make a folder for the command: {error}");
-            return Err(Trouble::new(TroubleKind::Machine, what));
+            return Err(ToolError::new(ToolErrorKind::Machine, what));
         }
         _ => {}
     }
@@ -307,7 +310,7 @@ fn place_of_end(folder: &Path) -> Result<PathBuf, Trouble> {
 }
 
 /// Returns the final folder of the shell, or `None` if it is outside the tree.
-fn new_cwd(end: &Path, bench: &Bench) -> Option<String> {
+fn new_cwd(end: &Path, bench: &ToolContext) -> Option<String> {
     let text = artel_files::read_bounded(end, 8 * 1024).ok()?;
     let text = String::from_utf8(text).ok()?;
     let inside = bench

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use crate::above::{Above, heed_rules};
+use crate::above::{AncestorIgnoreRules, heed_rules};
 
 /// Largest number of entries in a tree examined for similar paths.
 const MOST_ENTRIES: usize = 20_000;
@@ -38,7 +38,7 @@ pub(crate) fn nearest_paths(root: &Path, wanted: &str, most: usize) -> Vec<Strin
 
 /// Walks a folder without ignored or hidden files, with and without git.
 pub(crate) fn walk(root: &Path) -> ignore::Walk {
-    let above = Above::of(root, root);
+    let above = AncestorIgnoreRules::of(root, root);
     let mut walk = WalkBuilder::new(root);
     heed_rules(&mut walk, root);
     walk.parents(false)

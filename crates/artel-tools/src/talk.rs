@@ -8,8 +8,11 @@ use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::notes::{Finish, Memory, Task, TaskState};
-use crate::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+use crate::notes::{RememberedNote, RunFinish, TodoTask, TodoTaskState};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, parse,
+};
 
 /// Largest number of tasks: more than anybody reads.
 const MOST_TASKS: usize = 100;
@@ -18,34 +21,34 @@ const LONGEST_MEMORY: usize = 4_000;
 /// Returns the tools in this file.
 pub fn talk_tools() -> Vec<Arc<dyn Tool>> {
     vec![
-        Arc::new(Todo(todo_card())),
-        Arc::new(Remember(remember_card())),
-        Arc::new(AskPerson(ask_card())),
-        Arc::new(End(finish_card())),
+        Arc::new(TodoTool(todo_card())),
+        Arc::new(RememberTool(remember_card())),
+        Arc::new(AskPersonTool(ask_card())),
+        Arc::new(FinishTool(finish_card())),
     ]
 }
 
-struct Todo(Card);
-struct Remember(Card);
-struct AskPerson(Card);
-struct End(Card);
+struct TodoTool(ToolDescriptor);
+struct RememberTool(ToolDescriptor);
+struct AskPersonTool(ToolDescriptor);
+struct FinishTool(ToolDescriptor);
 
-fn card(name: &str, line: &str, description: &str, input: Value) -> Card {
-    Card {
+fn card(name: &str, line: &str, description: &str, input: Value) -> ToolDescriptor {
+    ToolDescriptor {
         name: name.to_owned(),
         line: line.to_owned(),
         description: description.to_owned(),
         input,
         effects: Vec::new(),
-        unknown: Unknown::Pure,
+        unknown: ToolCrashRecovery::Pure,
         bundle: "notes",
         keywords: &[],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 
-fn todo_card() -> Card {
-    Card {
+fn todo_card() -> ToolDescriptor {
+    ToolDescriptor {
         keywords: &["plan", "tasks", "list", "progress"],
         ..card(
             "todo",
@@ -75,8 +78,8 @@ fn todo_card() -> Card {
     }
 }
 
-fn remember_card() -> Card {
-    Card {
+fn remember_card() -> ToolDescriptor {
+    ToolDescriptor {
         keywords: &["memory", "note", "key output"],
         ..card(
             "remember",
@@ -95,8 +98,8 @@ fn remember_card() -> Card {
     }
 }
 
-fn ask_card() -> Card {
-    Card {
+fn ask_card() -> ToolDescriptor {
+    ToolDescriptor {
         keywords: &["question", "clarify", "user", "human"],
         ..card(
             "ask_person",
@@ -119,9 +122,9 @@ fn ask_card() -> Card {
     }
 }
 
-fn finish_card() -> Card {
-    Card {
-        reach: Reach::Always,
+fn finish_card() -> ToolDescriptor {
+    ToolDescriptor {
+        reach: ToolSchemaDelivery::Always,
         ..card(
             "finish",
             "End the work with its answer",
@@ -146,66 +149,65 @@ fn finish_card() -> Card {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TodoInput {
-    tasks: Vec<Task>,
+    tasks: Vec<TodoTask>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AskInput {
+struct AskPersonInput {
     question: String,
     #[serde(default)]
     choices: Vec<String>,
 }
 
-impl Tool for Todo {
-    fn card(&self) -> &Card {
+impl Tool for TodoTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let TodoInput { tasks } = parse(input)?;
-        let is_busy = |task: &&Task| task.state == TaskState::InProgress;
+        let is_busy = |task: &&TodoTask| task.state == TodoTaskState::InProgress;
         let busy = tasks.iter().filter(is_busy).count();
         if busy > 1 {
             let what = format!("{busy} tasks are in_progress; at most one can be");
-            return Err(
-                Trouble::new(TroubleKind::BadInput, what).hint("set the others to pending or done")
-            );
+            return Err(ToolError::new(ToolErrorKind::BadInput, what)
+                .hint("set the others to pending or done"));
         }
         if tasks.len() > MOST_TASKS {
             let what = format!("{} tasks are too many; at most {MOST_TASKS}", tasks.len());
-            return Err(Trouble::new(TroubleKind::BadInput, what).hint("join small ones"));
+            return Err(ToolError::new(ToolErrorKind::BadInput, what).hint("join small ones"));
         }
         let mut text = String::new();
         for task in &tasks {
             let mark = match task.state {
-                TaskState::Pending => "[ ]",
-                TaskState::InProgress => "[~]",
-                TaskState::Done => "[x]",
+                TodoTaskState::Pending => "[ ]",
+                TodoTaskState::InProgress => "[~]",
+                TodoTaskState::Done => "[x]",
             };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "{mark} {}", task.text);
         }
         bench.notes().todo = tasks;
-        Ok(Observation::text(text.trim_end()))
+        Ok(ToolObservation::text(text.trim_end()))
     }
 }
 
-impl Tool for Remember {
-    fn card(&self) -> &Card {
+impl Tool for RememberTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let memory: Memory = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let memory: RememberedNote = parse(input)?;
         let length = memory.value.chars().count();
         if memory.key.is_empty() || memory.key.len() > 100 || length > LONGEST_MEMORY {
             let what = format!(
@@ -213,7 +215,7 @@ impl Tool for Remember {
                  {} and {length}",
                 memory.key.len()
             );
-            return Err(Trouble::new(TroubleKind::BadInput, what)
+            return Err(ToolError::new(ToolErrorKind::BadInput, what)
                 .hint("put long text into a file and remember its path"));
         }
         let text = format!(
@@ -221,45 +223,45 @@ impl Tool for Remember {
             memory.key
         );
         bench.notes().remember(memory);
-        Ok(Observation::text(text))
+        Ok(ToolObservation::text(text))
     }
 }
 
-impl Tool for AskPerson {
-    fn card(&self) -> &Card {
+impl Tool for AskPersonTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let AskInput { question, choices } = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let AskPersonInput { question, choices } = parse(input)?;
         let answer = bench
             .person
             .as_ref()
             .and_then(|person| person.answer(&question, &choices));
-        answer.map(Observation::text).ok_or_else(|| {
-            Trouble::new(TroubleKind::NotFound, "nobody can answer now")
+        answer.map(ToolObservation::text).ok_or_else(|| {
+            ToolError::new(ToolErrorKind::NotFound, "nobody can answer now")
                 .hint("decide yourself and say in your answer what you assumed")
         })
     }
 }
 
-impl Tool for End {
-    fn card(&self) -> &Card {
+impl Tool for FinishTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let finish: Finish = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let finish: RunFinish = parse(input)?;
         let text = finish.answer.clone();
         bench.notes().finished = Some(finish);
-        Ok(Observation::text(text))
+        Ok(ToolObservation::text(text))
     }
 }

@@ -7,25 +7,25 @@ use artel_types::model::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Bench;
+use crate::ToolContext;
 
 /// Something that a model can call.
 pub trait Tool: Send + Sync {
     /// Returns the tool's descriptor.
-    fn card(&self) -> &Card;
+    fn card(&self) -> &ToolDescriptor;
 
     /// Returns what this call would do, before anything is done. Policy judges the answer.
     /// File names are as the caller wrote them; they are judged again, resolved, when they are
     /// used.
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble>;
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError>;
 
     /// Executes the call. Policy has allowed everything that [`Tool::intends`] returned.
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble>;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError>;
 }
 
 /// Everything that the registry, the model and policy know about a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Card {
+pub struct ToolDescriptor {
     /// The name that a model calls it by: `read`, `git_commit`, `deploy`.
     pub name: String,
     /// A summary in one line of at most 100 characters; only this is sent until the tool is
@@ -35,21 +35,21 @@ pub struct Card {
     pub description: String,
     /// The JSON schema of its input.
     pub input: Value,
-    pub effects: Vec<Effect>,
+    pub effects: Vec<ToolEffect>,
     /// The recovery if a crash leaves it unknown whether the call took effect.
-    pub unknown: Unknown,
+    pub unknown: ToolCrashRecovery,
     /// The group of tools that are found together: `files`, `git`, `checks`.
     pub bundle: &'static str,
     /// Words that find the tool, in addition to its name and its line.
     pub keywords: &'static [&'static str],
     /// Whether its schema is in every request, or only after it was found.
-    pub reach: Reach,
+    pub reach: ToolSchemaDelivery,
 }
 
 /// The kind of resource that a tool touches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effect {
+pub enum ToolEffect {
     /// Reads files.
     Read,
     /// Changes files.
@@ -63,7 +63,7 @@ pub enum Effect {
 /// Recovery after a crash that left an intent without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unknown {
+pub enum ToolCrashRecovery {
     /// Nothing was changed: run it again.
     Pure,
     /// Running it again with the same key does no harm.
@@ -79,7 +79,7 @@ pub enum Unknown {
 /// Delivery of a tool's schema to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Reach {
+pub enum ToolSchemaDelivery {
     /// In every request.
     Always,
     /// Only a name and one line, until `find_tools` loads the schema.
@@ -88,10 +88,10 @@ pub enum Reach {
 
 /// The result of a call that was carried out, as the model sees it.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Observation {
+pub struct ToolObservation {
     pub text: String,
     /// Pictures, for models that accept them.
-    pub images: Vec<Image>,
+    pub images: Vec<ToolImage>,
     /// Data for programs: counts, paths, exit codes.
     pub data: Value,
     /// Files that were created, changed or deleted, relative to the tree.
@@ -105,7 +105,7 @@ pub struct Observation {
 
 /// Whether the caller sees hints. Without them, their value can be measured.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Hints {
+pub enum HintVisibility {
     /// Hints are part of every answer.
     #[default]
     Shown,
@@ -115,7 +115,7 @@ pub enum Hints {
 
 /// A picture for the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Image {
+pub struct ToolImage {
     /// The media type, such as `image/png`.
     pub media_type: String,
     /// The bytes of the file.
@@ -125,9 +125,9 @@ pub struct Image {
 /// Why a call could not be carried out, written for recovery: what failed, why, and what
 /// else is possible. The model gets it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
+pub struct ToolError {
     /// The kind of failure, for counting and for the loop's own rules.
-    pub kind: TroubleKind,
+    pub kind: ToolErrorKind,
     /// A sentence that says what failed and why.
     pub what: String,
     /// Alternatives: similar paths, other encodings, installed programs. Anything that can be
@@ -139,7 +139,7 @@ pub struct Trouble {
 /// Kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum TroubleKind {
+pub enum ToolErrorKind {
     /// The input does not fit the schema.
     BadInput,
     /// Something named does not exist.
@@ -160,7 +160,7 @@ pub enum TroubleKind {
     Machine,
 }
 
-impl Card {
+impl ToolDescriptor {
     /// Returns the description for a model, as short as possible: the line is left out if the
     /// description says the same.
     pub fn told(&self) -> String {
@@ -175,8 +175,8 @@ impl Card {
     }
 }
 
-impl From<&Card> for ToolSpec {
-    fn from(card: &Card) -> Self {
+impl From<&ToolDescriptor> for ToolSpec {
+    fn from(card: &ToolDescriptor) -> Self {
         Self {
             name: card.name.clone(),
             description: card.told(),
@@ -205,7 +205,7 @@ fn slim(schema: &Value) -> Value {
     schema
 }
 
-impl TroubleKind {
+impl ToolErrorKind {
     /// Returns the word for it in the journal.
     pub fn word(self) -> &'static str {
         match self {
@@ -222,7 +222,7 @@ impl TroubleKind {
     }
 }
 
-impl Observation {
+impl ToolObservation {
     /// Creates an observation that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Self {
@@ -232,9 +232,9 @@ impl Observation {
     }
 }
 
-impl Hints {
+impl HintVisibility {
     /// Appends the hints of an observation to its text, or drops them.
-    pub(crate) fn told(self, mut observation: Observation) -> Observation {
+    pub(crate) fn told(self, mut observation: ToolObservation) -> ToolObservation {
         for hint in std::mem::take(&mut observation.hints) {
             if self == Self::Shown {
                 observation.text.push_str(&format!("\n- {hint}"));
@@ -253,7 +253,7 @@ impl Hints {
     }
 
     /// Returns the error with its hints, or without them if hints are off.
-    pub(crate) fn kept(self, mut trouble: Trouble) -> Trouble {
+    pub(crate) fn kept(self, mut trouble: ToolError) -> ToolError {
         if self == Self::Silent {
             trouble.hints.clear();
         }
@@ -261,9 +261,9 @@ impl Hints {
     }
 }
 
-impl Trouble {
+impl ToolError {
     /// Creates an error without hints.
-    pub fn new(kind: TroubleKind, what: impl Into<String>) -> Self {
+    pub fn new(kind: ToolErrorKind, what: impl Into<String>) -> Self {
         Self {
             kind,
             what: what.into(),
@@ -279,7 +279,7 @@ impl Trouble {
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.what)?;
         for hint in &self.hints {
@@ -289,13 +289,13 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for ToolError {}
 
 /// Parses a tool's input into its own type. If it does not fit, the error names the field.
-pub fn parse<'a, Input: Deserialize<'a>>(input: &'a Value) -> Result<Input, Trouble> {
+pub fn parse<'a, Input: Deserialize<'a>>(input: &'a Value) -> Result<Input, ToolError> {
     Input::deserialize(input).map_err(|cause| {
-        Trouble::new(
-            TroubleKind::BadInput,
+        ToolError::new(
+            ToolErrorKind::BadInput,
             format!("the input does not fit the tool's schema: {cause}"),
         )
     })

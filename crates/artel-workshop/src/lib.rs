@@ -64,7 +64,10 @@ pub use artel_rules::conduct::{
 pub use artel_rules::request::file::RequestStatus;
 pub use artel_rules::usage::{UsageDimension as UsageBy, UsageTotals as UsageSum};
 pub use artel_skills::SkillRunMode;
-pub use artel_tools::{Approver, Hints, Offer, Person, Question, Reply, Said};
+pub use artel_tools::{
+    AskablePerson, AttributedToolApproval, HintVisibility, ToolApprovalAnswer, ToolApprovalOffer,
+    ToolApprovalQuestion, ToolCallApprover,
+};
 pub use board::{
     BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
     SkillSums, Stage, WorkRow, WorksWanted,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_engine::Audience;
 use artel_policy::redact::find_secret_in;
-use artel_tools::Person;
+use artel_tools::AskablePerson;
 use artel_types::{Failure, FailureCode};
 
 use crate::runs::Company;
@@ -41,7 +41,7 @@ impl Workshop {
                 audience: Arc::clone(&company.audience),
                 person,
                 settled: Mutex::default(),
-            }) as Arc<dyn Person>
+            }) as Arc<dyn AskablePerson>
         });
         Company { person, ..company }
     }
@@ -51,7 +51,7 @@ impl Workshop {
 struct SecretCheckedPerson {
     workshop: Arc<Workshop>,
     audience: Arc<dyn Audience>,
-    person: Arc<dyn Person>,
+    person: Arc<dyn AskablePerson>,
     /// Questions that have been settled elsewhere.
     settled: Mutex<BTreeSet<String>>,
 }
@@ -81,7 +81,7 @@ impl SecretCheckedPerson {
     }
 }
 
-impl Person for SecretCheckedPerson {
+impl AskablePerson for SecretCheckedPerson {
     fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
         self.ask(question, || self.person.answer(question, choices))
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use serde_json::{Value, json};
 
 use super::answer::Verdict;
@@ -14,13 +16,13 @@ use super::{Hooks, input};
 pub struct Gate {
     pub hooks: Hooks,
     /// The approver to ask next, or `None` if nobody is here.
-    pub person: Option<Arc<dyn Approver>>,
+    pub person: Option<Arc<dyn ToolCallApprover>>,
 }
 
-impl Approver for Gate {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Gate {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         match self.refused(question) {
-            Some(reason) => Some(Reply::No { reason }.into()),
+            Some(reason) => Some(ToolApprovalAnswer::No { reason }.into()),
             None => self.person.as_ref()?.approve(question),
         }
     }
@@ -29,7 +31,7 @@ impl Approver for Gate {
 impl Gate {
     /// Returns the reason if hooks say no. If that cannot be recorded, it counts as a no,
     /// too.
-    fn refused(&self, question: &Question) -> Option<String> {
+    fn refused(&self, question: &ToolApprovalQuestion) -> Option<String> {
         let names = names_of(&question.tool);
         let shared = self.hooks.wanted(Event::PermissionRequest, &names)?;
         let given = serde_json::from_str(&question.record.input).unwrap_or(Value::Null);

@@ -14,7 +14,7 @@ use artel_sandbox::run::{
 use artel_sandbox::{
     CommandExit, GrantedHost, SandboxCommandSpec, SandboxNetwork, SandboxStdin, SandboxView,
 };
-use artel_tools::{StartedFor, Workroom};
+use artel_tools::{ProcessStartReason, ToolSandbox};
 use artel_types::{ForeignSource, SecretRedactor};
 
 use super::answer::{Answer, Ended};
@@ -40,7 +40,7 @@ pub(super) struct Task<'t> {
 }
 
 /// Runs a command until it ends.
-pub(super) fn run(room: &Workroom, task: Task<'_>) -> Ended {
+pub(super) fn run(room: &ToolSandbox, task: Task<'_>) -> Ended {
     let number = room.count.fetch_add(1, Ordering::Relaxed);
     let folder = format!("hook-{}-{number:06}", task.session);
     let folder = room.spool.join(folder);
@@ -53,7 +53,7 @@ pub(super) fn run(room: &Workroom, task: Task<'_>) -> Ended {
     ended
 }
 
-fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, String> {
+fn run_in(room: &ToolSandbox, task: Task<'_>, folder: &Path) -> Result<Ended, String> {
     artel_files::make_dirs(folder, 0o700).map_err(|error| error.to_string())?;
     let time = task.hook.time();
     let label: String = task.command.chars().take(80).collect();
@@ -106,10 +106,10 @@ fn run_in(room: &Workroom, task: Task<'_>, folder: &Path) -> Result<Ended, Strin
     Ended::of(&finished, time)
 }
 
-fn started_for(hook: &Hook) -> StartedFor {
+fn started_for(hook: &Hook) -> ProcessStartReason {
     match &hook.source {
-        Source::User(_) => StartedFor::OwnHook,
-        Source::BuiltIn | Source::Other(_) => StartedFor::OtherHook,
+        Source::User(_) => ProcessStartReason::OwnHook,
+        Source::BuiltIn | Source::Other(_) => ProcessStartReason::OtherHook,
     }
 }
 
@@ -157,7 +157,7 @@ fn text(spooled: &SpooledOutput) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn job(room: &Workroom, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxCommandSpec {
+fn job(room: &ToolSandbox, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxCommandSpec {
     let view = view(room, &task);
     let mut env = room.environment.clone();
     let own = task.environment.into_iter();
@@ -180,7 +180,7 @@ fn job(room: &Workroom, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxComma
 /// Returns what a hook can see: what every command can, the conversation, and the run's
 /// files, which it can change only where it declares so. Only the person's own hooks see
 /// more.
-fn view(room: &Workroom, task: &Task<'_>) -> SandboxView {
+fn view(room: &ToolSandbox, task: &Task<'_>) -> SandboxView {
     let (hook, command, tree) = (task.hook, task.command, task.tree);
     let mut view = room.view.clone();
     view.write.clear();
@@ -234,7 +234,7 @@ fn at(path: &Path, tree: &Path, home: Option<&Path>) -> Option<PathBuf> {
     inside_of(path, tree)
 }
 
-fn home(room: &Workroom) -> Option<PathBuf> {
+fn home(room: &ToolSandbox) -> Option<PathBuf> {
     let pairs = room.environment.iter();
     let home = pairs.rev().find(|(name, _)| name == "HOME");
     home.map(|(_, value)| PathBuf::from(value))

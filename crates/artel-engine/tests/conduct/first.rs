@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use artel_engine::{Conductor, Led};
 use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
-use artel_tools::Person;
+use artel_tools::AskablePerson;
 use artel_types::plan::PlanState;
 use artel_types::{Fact, RunAnswered};
 
@@ -20,7 +20,7 @@ struct Second {
     told: Mutex<Vec<String>>,
 }
 
-impl Person for Second {
+impl AskablePerson for Second {
     fn answer(&self, _: &str, _: &[String]) -> Option<String> {
         let first = RunAnswered {
             question: "baseline".to_owned(),

@@ -9,7 +9,7 @@ use artel_engine::{Audience, Chronicle, Conductor, Entry, Led, Left, Steering, S
 use artel_journal::{CommitDurability, EventFilter, Journal, LeaseError, LeaseFence, LeaseOwner};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_testkit::{ManualClock, Random, Scratch, random_trace};
-use artel_tools::Person;
+use artel_tools::AskablePerson;
 use artel_types::{
     Actor, ActorSurface, EventDraft, Fact, RunAnswered, RunAsked, RunContinued, RunId, RunStarted,
     RunSteered, StreamName, TraceId,
@@ -278,7 +278,7 @@ impl Piece {
 /// A person at the terminal.
 struct Prompted(Arc<World>);
 
-impl Person for Prompted {
+impl AskablePerson for Prompted {
     fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
         Some(self.0.script.answer(question, choices))
     }

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use artel_engine::hooks::{Action, Answer, BuiltIn, Event, Gate, Heard, Hook, Source, Verdict};
 use artel_policy::{ConsentRecord, PolicyAnswer as Say, PolicyRuling};
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use serde_json::{Value, json};
 
 use crate::place::{Place, bash, call, hook, on, wait};
@@ -133,15 +135,15 @@ pub(crate) fn built_in_hooks_are_hooks_like_others() {
 
 struct Yes;
 
-impl Approver for Yes {
-    fn approve(&self, _: &Question) -> Option<Said> {
-        Some(Reply::once().into())
+impl ToolCallApprover for Yes {
+    fn approve(&self, _: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
+        Some(ToolApprovalAnswer::once().into())
     }
 }
 
 pub(crate) fn questions_pass_hooks_first() {
     let Some(place) = Place::new() else { return };
-    let question = Question {
+    let question = ToolApprovalQuestion {
         call: "c1".to_owned(),
         tool: "bash".to_owned(),
         decision: PolicyRuling::new(Say::Ask, "default.ask", "it is asked"),
@@ -152,27 +154,27 @@ pub(crate) fn questions_pass_hooks_first() {
         offers: Vec::new(),
         exactly: None,
     };
-    let gate = |command: &str, person: Option<Arc<dyn Approver>>| Gate {
+    let gate = |command: &str, person: Option<Arc<dyn ToolCallApprover>>| Gate {
         hooks: place.hooks(vec![on(Event::PermissionRequest, command)]),
         person,
     };
     let allow = r#"echo '{"hookSpecificOutput": {"decision": {"behavior": "allow"}}}'"#;
-    let yes: Arc<dyn Approver> = Arc::new(Yes);
+    let yes: Arc<dyn ToolCallApprover> = Arc::new(Yes);
     let reply = gate(
         "grep -q deploy && echo no deploys >&2 && exit 2",
         Some(Arc::clone(&yes)),
     )
     .approve(&question);
     assert!(
-        matches!(&reply, Some(Said { reply: Reply::No { reason }, .. }) if reason.contains("no deploys")),
+        matches!(&reply, Some(AttributedToolApproval { reply: ToolApprovalAnswer::No { reason }, .. }) if reason.contains("no deploys")),
         "{reply:?}"
     );
     let reply = gate("true", Some(yes)).approve(&question);
     assert!(
         matches!(
             reply,
-            Some(Said {
-                reply: Reply::Yes { .. },
+            Some(AttributedToolApproval {
+                reply: ToolApprovalAnswer::Yes { .. },
                 ..
             })
         ),

@@ -20,7 +20,9 @@ use artel_sandbox::{
     DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxLevel, SandboxLimits,
     SandboxStarterProgram, SandboxView,
 };
-use artel_tools::{Audience, ContentMarks, Keys, StartedFor, Workroom};
+use artel_tools::{
+    ContentMarks, ProcessStartReason, ToolProcessObserver, ToolSandbox, ToolSecretLookup,
+};
 use artel_types::{Clock, EventOutcome, Failure, ForeignSource, HookRan, Secret, Timestamp};
 use serde_json::Value;
 
@@ -34,18 +36,18 @@ pub(crate) struct Place {
     pub(crate) ran: Ran,
     /// What hooks brought from other machines.
     foreign: Arc<Mutex<Vec<ForeignSource>>>,
-    room: Arc<Workroom>,
+    room: Arc<ToolSandbox>,
 }
 
 struct Nobody;
 
-impl Keys for Nobody {
+impl ToolSecretLookup for Nobody {
     fn secret(&self, _: &str) -> Option<Secret> {
         None
     }
 }
 
-impl Audience for Nobody {
+impl ToolProcessObserver for Nobody {
     fn output(&self, _: &LiveCommandEvent<'_>) {}
     fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, _: &str) {}
@@ -74,7 +76,7 @@ impl Place {
         });
         // As the room of a run: what hooks may not write is theirs to take away.
         view.write.push(tree.clone());
-        let room = Workroom {
+        let room = ToolSandbox {
             sandbox,
             demand: RequiredSandboxLevel(level),
             view,
@@ -97,7 +99,7 @@ impl Place {
             audience: Arc::new(Nobody),
             slots: CommandConcurrencyPool::of_cores(dir.path().join("slots"), NonZeroUsize::MIN)
                 .unwrap(),
-            started_for: StartedFor::TypedCommand,
+            started_for: ProcessStartReason::TypedCommand,
             cancel: CancelToken::new().unwrap(),
             count: AtomicU64::new(1),
         };

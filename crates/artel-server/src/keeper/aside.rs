@@ -4,7 +4,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_workshop::{Approver, Audience, Elsewhere, Question, Said, Spell};
+use artel_workshop::{
+    AttributedToolApproval, Audience, Elsewhere, Spell, ToolApprovalQuestion, ToolCallApprover,
+};
 use tokio::sync::Notify;
 
 /// Registry of the tasks that wait for a person.
@@ -125,13 +127,13 @@ impl Drop for Open {
     }
 }
 
-impl Approver for Aside {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Aside {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let _open = self.asks.open(Sort::Question);
         self.inner.approve(question)
     }
 
-    fn settled(&self, question: &Question, why: &str) {
+    fn settled(&self, question: &ToolApprovalQuestion, why: &str) {
         self.inner.settled(question, why);
     }
 }

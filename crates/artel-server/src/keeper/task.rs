@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use artel_types::{Actor, ActorKind, ActorSurface, Failure};
-use artel_workshop::{Company, Elsewhere, Hints, Left, Nobody, Settled, Stop, Went, Workshop};
+use artel_workshop::{
+    Company, Elsewhere, HintVisibility, Left, Nobody, Settled, Stop, Went, Workshop,
+};
 use tokio::sync::watch;
 
 use super::aside::{Aside, Asks};
@@ -128,6 +130,6 @@ fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
         person: None,
         trust: Arc::new(Nobody),
         stop,
-        hints: Hints::Shown,
+        hints: HintVisibility::Shown,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Company, Hints, Listens, Nobody, Stop, ViewerRole};
+use artel_workshop::{Company, HintVisibility, Listens, Nobody, Stop, ViewerRole};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -122,7 +122,7 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
             person: None,
             trust: Arc::new(Nobody),
             stop: stops,
-            hints: Hints::Shown,
+            hints: HintVisibility::Shown,
         };
         drop(runtime.block_on(workshop.resume_run(named, Some(&model), company)));
     });

@@ -1,12 +1,12 @@
 //! The table of checkers: compilers, linters and type checkers, with the evidence that a
 //! project is configured for each.
 
-use super::finding::{Finding, Form, Sort};
-use super::project::{Evidence, Fetch, Project};
+use super::finding::{CheckerFinding, CheckerFindingSource, CheckerOutputFormat};
+use super::project::{DetectionEvidence, NpxFallback, ProjectProbe};
 use super::runner::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Checker {
+pub(crate) enum CodeChecker {
     Clippy,
     CargoCheck,
     GolangciLint,
@@ -19,16 +19,16 @@ pub(crate) enum Checker {
 }
 
 /// Every checker, in the order in which they run.
-pub(crate) const CHECKERS: [Checker; 9] = [
-    Checker::Clippy,
-    Checker::CargoCheck,
-    Checker::GolangciLint,
-    Checker::GoVet,
-    Checker::Tsc,
-    Checker::Eslint,
-    Checker::Ruff,
-    Checker::Mypy,
-    Checker::Pyright,
+pub(crate) const CHECKERS: [CodeChecker; 9] = [
+    CodeChecker::Clippy,
+    CodeChecker::CargoCheck,
+    CodeChecker::GolangciLint,
+    CodeChecker::GoVet,
+    CodeChecker::Tsc,
+    CodeChecker::Eslint,
+    CodeChecker::Ruff,
+    CodeChecker::Mypy,
+    CodeChecker::Pyright,
 ];
 
 /// Files that make a folder worth a closer look.
@@ -55,7 +55,7 @@ pub(crate) const MARKERS: &[&str] = &[
 
 /// Whether a checker takes paths to check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum CheckerPathSupport {
     /// The checker takes paths.
     Paths,
     /// The checker looks at the whole project; the findings are filtered afterwards.
@@ -75,7 +75,7 @@ const ESLINT: &[&str] = &[
     ".eslintrc.yaml",
 ];
 
-impl Checker {
+impl CodeChecker {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Clippy => "clippy",
@@ -108,25 +108,25 @@ impl Checker {
     }
 
     /// Returns the evidence that a folder is configured for it, or `None`.
-    pub(crate) fn evidence(self, project: &Project<'_>) -> Option<Evidence> {
-        let file = |names: &[&str]| project.first(names).map(Evidence::high);
+    pub(crate) fn evidence(self, project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
+        let file = |names: &[&str]| project.first(names).map(DetectionEvidence::high);
         let table = |tool: &str| {
             let has = project.has_python_table(tool);
-            has.then(|| Evidence::high(format!("pyproject.toml has [tool.{tool}]")))
+            has.then(|| DetectionEvidence::high(format!("pyproject.toml has [tool.{tool}]")))
         };
         let python = |tool: &str| {
             let file = project.needs_python(tool)?;
-            Some(Evidence::medium(format!("{file} declares {tool}")))
+            Some(DetectionEvidence::medium(format!("{file} declares {tool}")))
         };
         let node = |tool: &str| {
             let declared = project.needs_node(tool);
-            declared.then(|| Evidence::medium(format!("package.json declares {tool}")))
+            declared.then(|| DetectionEvidence::medium(format!("package.json declares {tool}")))
         };
         match self {
             Self::Clippy => project.has("Cargo.toml").then(|| clippy(project)).flatten(),
             Self::CargoCheck => {
                 let fits = project.has("Cargo.toml") && clippy(project).is_none();
-                fits.then(|| Evidence::medium("Cargo.toml"))
+                fits.then(|| DetectionEvidence::medium("Cargo.toml"))
             }
             Self::GolangciLint => file(&[
                 ".golangci.yml",
@@ -135,7 +135,9 @@ impl Checker {
                 ".golangci.json",
             ])
             .filter(|_| project.has("go.mod")),
-            Self::GoVet => project.has("go.mod").then(|| Evidence::medium("go.mod")),
+            Self::GoVet => project
+                .has("go.mod")
+                .then(|| DetectionEvidence::medium("go.mod")),
             Self::Tsc => file(&["tsconfig.json"]),
             Self::Eslint => file(ESLINT).or_else(|| node("eslint")),
             Self::Ruff => file(&["ruff.toml", ".ruff.toml"])
@@ -145,7 +147,7 @@ impl Checker {
                 .or_else(|| table("mypy"))
                 .or_else(|| {
                     let has = project.has_line("setup.cfg", "[mypy]");
-                    has.then(|| Evidence::high("setup.cfg has [mypy]"))
+                    has.then(|| DetectionEvidence::high("setup.cfg has [mypy]"))
                 })
                 .or_else(|| python("mypy")),
             Self::Pyright => file(&["pyrightconfig.json"])
@@ -155,9 +157,9 @@ impl Checker {
     }
 
     /// Returns the command words that start it, or `None` if it is not installed.
-    pub(crate) fn launch(self, project: &Project<'_>) -> Option<Vec<String>> {
+    pub(crate) fn launch(self, project: &ProjectProbe<'_>) -> Option<Vec<String>> {
         let on_path = |name: &str| project.programs.has(name).then(|| words(&[name]));
-        let node = |name: &str| project.node_program(name, Fetch::Installed);
+        let node = |name: &str| project.node_program(name, NpxFallback::Installed);
         let (start, rest): (Vec<String>, &[&str]) = match self {
             Self::Clippy => {
                 on_path("cargo-clippy")?;
@@ -196,10 +198,10 @@ impl Checker {
         Some([start, words(rest)].concat())
     }
 
-    pub(crate) fn takes(self) -> Takes {
+    pub(crate) fn takes(self) -> CheckerPathSupport {
         match self {
-            Self::Eslint | Self::Ruff | Self::Mypy | Self::Pyright => Takes::Paths,
-            _ => Takes::Nothing,
+            Self::Eslint | Self::Ruff | Self::Mypy | Self::Pyright => CheckerPathSupport::Paths,
+            _ => CheckerPathSupport::Nothing,
         }
     }
 
@@ -214,29 +216,29 @@ impl Checker {
         }
     }
 
-    pub(crate) fn form(self) -> Form {
+    pub(crate) fn form(self) -> CheckerOutputFormat {
         match self {
-            Self::Eslint => Form::Eslint,
-            _ => Form::Lines,
+            Self::Eslint => CheckerOutputFormat::Eslint,
+            _ => CheckerOutputFormat::Lines,
         }
     }
 
     /// Returns whether a finding is about the meaning of the code rather than its style. Cargo
     /// and Go report both; errors of the Rust compiler have a code.
-    pub(crate) fn is_of_types(self, finding: &Finding) -> bool {
+    pub(crate) fn is_of_types(self, finding: &CheckerFinding) -> bool {
         match self {
             Self::Tsc | Self::Mypy | Self::Pyright => true,
             Self::Clippy | Self::CargoCheck => finding.message.starts_with("[E"),
             Self::GolangciLint => finding.message.contains("(typecheck)"),
-            Self::GoVet | Self::Eslint | Self::Ruff => finding.sort == Sort::Types,
+            Self::GoVet | Self::Eslint | Self::Ruff => finding.sort == CheckerFindingSource::Types,
         }
     }
 }
 
 /// Clippy is configured by its own file or by lints in the manifest.
-fn clippy(project: &Project<'_>) -> Option<Evidence> {
+fn clippy(project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
     if let Some(file) = project.first(&["clippy.toml", ".clippy.toml"]) {
-        return Some(Evidence::high(file));
+        return Some(DetectionEvidence::high(file));
     }
     let manifest = project.toml("Cargo.toml")?;
     let own = manifest.get("lints").and_then(|lints| lints.get("clippy"));
@@ -245,5 +247,5 @@ fn clippy(project: &Project<'_>) -> Option<Evidence> {
         .and_then(|workspace| workspace.get("lints"))
         .and_then(|lints| lints.get("clippy"));
     own.or(shared)
-        .map(|_| Evidence::high("Cargo.toml has lints of clippy"))
+        .map(|_| DetectionEvidence::high("Cargo.toml has lints of clippy"))
 }

@@ -1,14 +1,14 @@
 //! Builds the command of a test run for a whole part, one folder, one file or one test.
 
-use super::detect::Found;
-use super::project::Project;
-use super::runner::{Runner, words};
-use super::survey::Survey;
-use crate::{Trouble, TroubleKind};
+use super::detect::DetectedTestRunner;
+use super::project::ProjectProbe;
+use super::runner::{TestRunner, words};
+use super::survey::ProjectSurvey;
+use crate::{ToolError, ToolErrorKind};
 
 /// The tests to run in a part. Paths are relative to the part's folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Scope {
+pub(crate) struct TestSelection {
     /// A folder inside the part.
     pub(crate) folder: Option<String>,
     pub(crate) file: Option<String>,
@@ -18,12 +18,12 @@ pub(crate) struct Scope {
 
 /// Appends the words that select the tests to the words that start the runner.
 pub(crate) fn words_for(
-    found: &Found,
+    found: &DetectedTestRunner,
     start: Vec<String>,
-    scope: &Scope,
-    project: &Project<'_>,
-    survey: &Survey,
-) -> Result<Vec<String>, Trouble> {
+    scope: &TestSelection,
+    project: &ProjectProbe<'_>,
+    survey: &ProjectSurvey,
+) -> Result<Vec<String>, ToolError> {
     let here = project.at(&found.folder);
     let path = scope
         .file
@@ -32,43 +32,43 @@ pub(crate) fn words_for(
         .map(not_an_option);
     let test = scope.test.as_deref();
     let rest = match found.runner {
-        Runner::Cargo => cargo(&here, scope),
-        Runner::Go => go(scope),
-        Runner::Vitest => [
+        TestRunner::Cargo => cargo(&here, scope),
+        TestRunner::Go => go(scope),
+        TestRunner::Vitest => [
             words(&["run"]),
             by_name(scope, "--reporter=verbose"),
             list(path),
             flag("-t", test),
         ]
         .concat(),
-        Runner::Jest => [by_name(scope, "--verbose"), list(path), flag("-t", test)].concat(),
-        Runner::Mocha => {
+        TestRunner::Jest => [by_name(scope, "--verbose"), list(path), flag("-t", test)].concat(),
+        TestRunner::Mocha => {
             let recursive = scope.folder.as_ref().map(|_| "--recursive".to_owned());
             [list(recursive), list(path), flag("--grep", test)].concat()
         }
-        Runner::Bun => [
+        TestRunner::Bun => [
             words(&["test"]),
             list(path),
             flag("--test-name-pattern", test),
         ]
         .concat(),
-        Runner::Npm => npm(path, test),
-        Runner::Node => node(path, test),
-        Runner::Pytest => pytest(path, scope),
-        Runner::Unittest => unittest(&here, scope, survey)?,
-        Runner::Rspec => match (path, test) {
+        TestRunner::Npm => npm(path, test),
+        TestRunner::Node => node(path, test),
+        TestRunner::Pytest => pytest(path, scope),
+        TestRunner::Unittest => unittest(&here, scope, survey)?,
+        TestRunner::Rspec => match (path, test) {
             (Some(path), Some(line)) if is_number(line) => vec![format!("{path}:{line}")],
             (path, test) => [list(path), flag("-e", test)].concat(),
         },
-        Runner::Minitest => minitest(path, test),
-        Runner::Gradle => gradle(scope),
-        Runner::Maven => maven(scope),
-        Runner::Ctest => {
+        TestRunner::Minitest => minitest(path, test),
+        TestRunner::Gradle => gradle(scope),
+        TestRunner::Maven => maven(scope),
+        TestRunner::Ctest => {
             let pattern = test.or(scope.file.as_deref().map(stem));
             [words(&["--output-on-failure"]), flag("-R", pattern)].concat()
         }
-        Runner::Mix => mix(path, test),
-        Runner::Phpunit => [flag("--filter", test), list(path)].concat(),
+        TestRunner::Mix => mix(path, test),
+        TestRunner::Phpunit => [flag("--filter", test), list(path)].concat(),
     };
     Ok([start, rest].concat())
 }
@@ -92,8 +92,8 @@ fn flag(name: &str, value: Option<&str>) -> Vec<String> {
 
 /// Makes the runner report every test by name if all tests run: comparing two runs needs
 /// the names.
-fn by_name(scope: &Scope, option: &str) -> Vec<String> {
-    if *scope == Scope::default() {
+fn by_name(scope: &TestSelection, option: &str) -> Vec<String> {
+    if *scope == TestSelection::default() {
         words(&[option])
     } else {
         Vec::new()
@@ -111,7 +111,7 @@ fn stem(path: &str) -> &str {
 
 /// A file in `tests` is its own target; a file in `src` is a module of the library or
 /// program.
-fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
+fn cargo(here: &ProjectProbe<'_>, scope: &TestSelection) -> Vec<String> {
     let mut all = words(&["test", "--no-fail-fast"]);
     let parts: Vec<&str> = scope
         .file
@@ -155,7 +155,7 @@ fn cargo(here: &Project<'_>, scope: &Scope) -> Vec<String> {
 }
 
 /// Go tests packages, so a file stands for its folder.
-fn go(scope: &Scope) -> Vec<String> {
+fn go(scope: &TestSelection) -> Vec<String> {
     let package = match (&scope.file, &scope.folder) {
         (Some(file), _) => match file.rsplit_once('/') {
             Some((folder, _)) => format!("./{folder}"),
@@ -204,7 +204,7 @@ fn node(path: Option<String>, test: Option<&str>) -> Vec<String> {
     .concat()
 }
 
-fn pytest(path: Option<String>, scope: &Scope) -> Vec<String> {
+fn pytest(path: Option<String>, scope: &TestSelection) -> Vec<String> {
     match (path, scope.test.as_deref()) {
         (Some(path), Some(test)) if scope.file.is_some() => {
             vec![format!("{path}::{}", test.replace('.', "::"))]
@@ -214,7 +214,11 @@ fn pytest(path: Option<String>, scope: &Scope) -> Vec<String> {
 }
 
 /// Modules have dotted names. A test without its class is found by pattern.
-fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<String>, Trouble> {
+fn unittest(
+    here: &ProjectProbe<'_>,
+    scope: &TestSelection,
+    survey: &ProjectSurvey,
+) -> Result<Vec<String>, ToolError> {
     let by_name = |test: &str| !test.contains('.') && !test.starts_with(char::is_uppercase);
     let Some(file) = &scope.file else {
         let mut all = words(&["discover"]);
@@ -234,7 +238,7 @@ fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<St
     if !module.split('.').all(fits) {
         let what =
             format!("`{file}` cannot be imported as a module, so unittest cannot run it alone");
-        return Err(Trouble::new(TroubleKind::Unfit, what).hint("run the whole folder instead"));
+        return Err(ToolError::new(ToolErrorKind::Unfit, what).hint("run the whole folder instead"));
     }
     Ok(match scope.test.as_deref() {
         None => vec![module],
@@ -245,7 +249,7 @@ fn unittest(here: &Project<'_>, scope: &Scope, survey: &Survey) -> Result<Vec<St
 
 /// Returns the folder where discovery must start. Discovery enters only packages, so tests
 /// in a plain folder are found only from that folder.
-fn start_folder(here: &Project<'_>, survey: &Survey) -> Option<String> {
+fn start_folder(here: &ProjectProbe<'_>, survey: &ProjectSurvey) -> Option<String> {
     let inside = |path: &str| {
         let rest = path.strip_prefix(&here.folder)?;
         Some(rest.trim_start_matches('/').to_owned())
@@ -305,7 +309,7 @@ fn class_of(file: &str) -> String {
     }
 }
 
-fn gradle(scope: &Scope) -> Vec<String> {
+fn gradle(scope: &TestSelection) -> Vec<String> {
     let pattern = match (&scope.file, &scope.test) {
         (Some(file), Some(test)) => Some(format!("{}.{test}", class_of(file))),
         (Some(file), None) => Some(class_of(file)),
@@ -315,7 +319,7 @@ fn gradle(scope: &Scope) -> Vec<String> {
     [words(&["test"]), flag("--tests", pattern.as_deref())].concat()
 }
 
-fn maven(scope: &Scope) -> Vec<String> {
+fn maven(scope: &TestSelection) -> Vec<String> {
     let pattern = match (&scope.file, &scope.test) {
         (Some(file), Some(test)) => Some(format!("-Dtest={}#{test}", stem(file))),
         (Some(file), None) => Some(format!("-Dtest={}", stem(file))),

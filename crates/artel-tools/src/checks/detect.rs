@@ -4,26 +4,29 @@
 //! several. A part inside another part of the same language is left out if the outer
 //! part's runner covers it.
 
-use super::project::{Evidence, Project};
-use super::runner::{Language, RUNNERS, Runner};
-use super::survey::{Survey, is_within};
+use super::project::{DetectionEvidence, ProjectProbe};
+use super::runner::{RUNNERS, TestLanguage, TestRunner};
+use super::survey::{ProjectSurvey, is_within};
 
 /// A detected test runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) runner: Runner,
+pub(crate) struct DetectedTestRunner {
+    pub(crate) runner: TestRunner,
     /// The folder that it belongs to, relative to the tree.
     pub(crate) folder: String,
-    pub(crate) evidence: Evidence,
+    pub(crate) evidence: DetectionEvidence,
     /// Other runners that would also fit.
-    pub(crate) alternatives: Vec<Runner>,
+    pub(crate) alternatives: Vec<TestRunner>,
     /// The command words that start it, or `None` if it is not installed.
     pub(crate) launch: Option<Vec<String>>,
 }
 
 /// Finds the runners of all parts of a survey.
-pub(crate) fn everywhere(project: &Project<'_>, survey: &Survey) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+pub(crate) fn everywhere(
+    project: &ProjectProbe<'_>,
+    survey: &ProjectSurvey,
+) -> Vec<DetectedTestRunner> {
+    let mut all: Vec<DetectedTestRunner> = Vec::new();
     // Folders are sorted, so outer ones come first.
     for folder in &survey.folders {
         let here = project.at(folder);
@@ -40,12 +43,12 @@ pub(crate) fn everywhere(project: &Project<'_>, survey: &Survey) -> Vec<Found> {
 
 /// Finds the nearest folder, at or above a path, that has a runner for a language.
 pub(crate) fn upwards(
-    project: &Project<'_>,
-    survey: &Survey,
-    language: Option<Language>,
-    only: Option<Runner>,
-) -> Option<Found> {
-    let fits = |found: &Found| {
+    project: &ProjectProbe<'_>,
+    survey: &ProjectSurvey,
+    language: Option<TestLanguage>,
+    only: Option<TestRunner>,
+) -> Option<DetectedTestRunner> {
+    let fits = |found: &DetectedTestRunner| {
         language.is_none_or(|language| found.runner.language() == language)
             && only.is_none_or(|only| found.runner == only)
     };
@@ -60,23 +63,23 @@ pub(crate) fn upwards(
 /// Finds the runners of one folder, one per language: strongest evidence first, then table
 /// order.
 pub(crate) fn in_folder(
-    project: &Project<'_>,
-    survey: &Survey,
-    only: Option<Runner>,
-) -> Vec<Found> {
+    project: &ProjectProbe<'_>,
+    survey: &ProjectSurvey,
+    only: Option<TestRunner>,
+) -> Vec<DetectedTestRunner> {
     let has_tests = |language| survey.has_tests(&project.folder, language);
-    let mut candidates: Vec<(Runner, Evidence)> = RUNNERS
+    let mut candidates: Vec<(TestRunner, DetectionEvidence)> = RUNNERS
         .into_iter()
         .filter(|runner| only.is_none_or(|only| only == *runner))
         .filter_map(|runner| Some((runner, runner.evidence(project, &has_tests)?)))
         .collect();
     candidates.sort_by_key(|(runner, evidence)| (std::cmp::Reverse(evidence.strength), *runner));
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<DetectedTestRunner> = Vec::new();
     for (runner, evidence) in candidates {
-        let same = |found: &&mut Found| found.runner.language() == runner.language();
+        let same = |found: &&mut DetectedTestRunner| found.runner.language() == runner.language();
         match found.iter_mut().find(same) {
             Some(chosen) => chosen.alternatives.push(runner),
-            None => found.push(Found {
+            None => found.push(DetectedTestRunner {
                 runner,
                 folder: project.folder.clone(),
                 evidence,
@@ -89,7 +92,11 @@ pub(crate) fn in_folder(
 }
 
 /// Returns whether running the outer part also runs the inner one.
-fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
+fn covers(
+    project: &ProjectProbe<'_>,
+    outer: &DetectedTestRunner,
+    inner: &DetectedTestRunner,
+) -> bool {
     let is_inside = outer.runner.language() == inner.runner.language()
         && outer.folder != inner.folder
         && is_within(&inner.folder, &outer.folder);
@@ -98,18 +105,22 @@ fn covers(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
     }
     match outer.runner {
         // Go tests each module by itself.
-        Runner::Go => false,
-        Runner::Cargo => workspace_has(project, outer, inner),
+        TestRunner::Go => false,
+        TestRunner::Cargo => workspace_has(project, outer, inner),
         // A package with its own, different configuration does not belong to the outer one.
-        Runner::Npm | Runner::Node => inner.runner == Runner::Node,
-        Runner::Unittest => inner.runner == Runner::Unittest,
+        TestRunner::Npm | TestRunner::Node => inner.runner == TestRunner::Node,
+        TestRunner::Unittest => inner.runner == TestRunner::Unittest,
         _ => true,
     }
 }
 
 /// Returns whether a package is a member of a Cargo workspace. A package that is excluded,
 /// or is itself a workspace, is not a member.
-fn workspace_has(project: &Project<'_>, outer: &Found, inner: &Found) -> bool {
+fn workspace_has(
+    project: &ProjectProbe<'_>,
+    outer: &DetectedTestRunner,
+    inner: &DetectedTestRunner,
+) -> bool {
     let manifest = project
         .at(&outer.folder)
         .toml("Cargo.toml")

@@ -6,14 +6,17 @@ use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::checker::{CHECKERS, Checker, MARKERS, Takes};
-use super::finding::{self, Finding, Severity, Sort};
-use super::launch::{self, Ran};
+use super::checker::{CHECKERS, CheckerPathSupport, CodeChecker, MARKERS};
+use super::finding::{self, CheckerFinding, CheckerFindingSeverity, CheckerFindingSource};
+use super::launch::{self, CheckProgramOutput};
 use super::parse::plain;
-use super::project::{Evidence, Project, Strength};
+use super::project::{DetectionConfidence, DetectionEvidence, ProjectProbe};
 use super::run_tests::in_tree;
-use super::survey::{Survey, is_within};
-use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+use super::survey::{ProjectSurvey, is_within};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, parse,
+};
 
 /// Largest number of checks per call.
 const MOST_CHECKS: usize = 8;
@@ -21,7 +24,7 @@ const MOST_CHECKS: usize = 8;
 /// Largest number of findings shown to a model.
 const MOST_SHOWN: usize = 100;
 
-pub(crate) struct Diagnostics(Card);
+pub(crate) struct DiagnosticsTool(ToolDescriptor);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,15 +35,15 @@ struct Input {
 
 /// A checker and the folder that is configured for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Check {
-    pub(crate) checker: Checker,
+pub(crate) struct ConfiguredChecker {
+    pub(crate) checker: CodeChecker,
     pub(crate) folder: String,
-    pub(crate) evidence: Evidence,
+    pub(crate) evidence: DetectionEvidence,
     /// The command words, or `None` if it is not installed.
     pub(crate) words: Option<Vec<String>>,
 }
 
-impl Diagnostics {
+impl DiagnosticsTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -57,9 +60,9 @@ impl Diagnostics {
             eslint, ruff, mypy, pyright, go vet, golangci-lint) in the sandbox and returns \
             file:line:column, severity and message, the worst first. What is configured but not \
             installed is named. Nothing is installed, nothing is fixed.";
-        Self(Card {
-            effects: vec![Effect::Read, Effect::Write, Effect::Process],
-            unknown: Unknown::Restore,
+        Self(ToolDescriptor {
+            effects: vec![ToolEffect::Read, ToolEffect::Write, ToolEffect::Process],
+            unknown: ToolCrashRecovery::Restore,
             keywords: &[
                 "lint", "linter", "errors", "warnings", "types", "compile", "clippy", "eslint",
                 "mypy",
@@ -74,12 +77,12 @@ impl Diagnostics {
     }
 }
 
-impl Tool for Diagnostics {
-    fn card(&self) -> &Card {
+impl Tool for DiagnosticsTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let plan = plan(&parse(input)?, bench)?;
         let words = plan
             .checks
@@ -94,15 +97,15 @@ impl Tool for Diagnostics {
         })
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let Plan {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let CheckerSelection {
             paths,
             checks,
             left,
         } = plan(&parse(input)?, bench)?;
-        let mut told = Told {
+        let mut told = DiagnosticsResults {
             left,
-            ..Told::default()
+            ..DiagnosticsResults::default()
         };
         for check in &checks {
             let Some(words) = &check.words else {
@@ -118,15 +121,15 @@ impl Tool for Diagnostics {
     }
 }
 
-impl Check {
+impl ConfiguredChecker {
     fn named(&self) -> Value {
         json!({"tool": self.checker.id(), "folder": shown(&self.folder)})
     }
 }
 
 /// Finds all checkers that are configured in the tree.
-pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
-    let mut all: Vec<Check> = Vec::new();
+pub(crate) fn checks(top: &ProjectProbe<'_>, survey: &ProjectSurvey) -> Vec<ConfiguredChecker> {
+    let mut all: Vec<ConfiguredChecker> = Vec::new();
     for folder in &survey.folders {
         let here = top.at(folder);
         for checker in CHECKERS {
@@ -134,15 +137,16 @@ pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
                 continue;
             };
             let is_covered = all.iter().any(|outer| {
-                let is_go = matches!(checker, Checker::GoVet | Checker::GolangciLint);
+                let is_go = matches!(checker, CodeChecker::GoVet | CodeChecker::GolangciLint);
                 let is_same =
                     outer.checker == checker || is_cargo(outer.checker) && is_cargo(checker);
                 // Declaring the same dependency again does not make a configuration of its own.
-                let is_own = checker == Checker::Tsc && evidence.strength == Strength::High;
+                let is_own =
+                    checker == CodeChecker::Tsc && evidence.strength == DetectionConfidence::High;
                 is_same && !is_go && !is_own && is_within(folder, &outer.folder)
             });
             if !is_covered {
-                all.push(Check {
+                all.push(ConfiguredChecker {
                     checker,
                     folder: folder.clone(),
                     evidence,
@@ -155,34 +159,34 @@ pub(crate) fn checks(top: &Project<'_>, survey: &Survey) -> Vec<Check> {
     all
 }
 
-fn is_cargo(checker: Checker) -> bool {
-    matches!(checker, Checker::Clippy | Checker::CargoCheck)
+fn is_cargo(checker: CodeChecker) -> bool {
+    matches!(checker, CodeChecker::Clippy | CodeChecker::CargoCheck)
 }
 
 /// The checks to run in one call.
-struct Plan {
+struct CheckerSelection {
     /// The paths that the call is limited to.
     paths: Vec<String>,
-    checks: Vec<Check>,
+    checks: Vec<ConfiguredChecker>,
     /// Checks that exceed the limit for one call.
-    left: Vec<Check>,
+    left: Vec<ConfiguredChecker>,
 }
 
-fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
+fn plan(input: &Input, bench: &ToolContext) -> Result<CheckerSelection, ToolError> {
     let programs = launch::programs(bench)?;
     let paths = input.paths.iter().map(|path| inside(path, bench));
     let paths = paths.collect::<Result<Vec<_>, _>>()?;
-    let top = Project {
+    let top = ProjectProbe {
         root: &bench.tree,
         programs: &programs,
         folder: String::new(),
     };
-    let survey = Survey::of(&bench.tree, "", MARKERS);
+    let survey = ProjectSurvey::of(&bench.tree, "", MARKERS);
     let mut checks = checks(&top, &survey);
     if checks.is_empty() {
-        let names = CHECKERS.map(Checker::id).join(", ");
-        return Err(Trouble::new(
-            TroubleKind::NotFound,
+        let names = CHECKERS.map(CodeChecker::id).join(", ");
+        return Err(ToolError::new(
+            ToolErrorKind::NotFound,
             "no checker is configured in this tree",
         )
         .hint(format!("looked for the configuration of {names}"))
@@ -191,19 +195,19 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
     checks.retain(|check| paths.is_empty() || paths.iter().any(|path| concerns(check, path)));
     if checks.is_empty() {
         let what = "no checker of this tree is for these paths";
-        return Err(Trouble::new(TroubleKind::NotFound, what));
+        return Err(ToolError::new(ToolErrorKind::NotFound, what));
     }
     let left = checks.split_off(MOST_CHECKS.min(checks.len()));
     for check in checks
         .iter_mut()
-        .filter(|check| check.checker.takes() == Takes::Paths)
+        .filter(|check| check.checker.takes() == CheckerPathSupport::Paths)
     {
         let rest = arguments(&paths, check);
         if let Some(words) = &mut check.words {
             words.extend(rest);
         }
     }
-    Ok(Plan {
+    Ok(CheckerSelection {
         paths,
         checks,
         left,
@@ -211,7 +215,7 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
 }
 
 /// Returns the paths for a checker, relative to its folder.
-fn arguments(paths: &[String], check: &Check) -> Vec<String> {
+fn arguments(paths: &[String], check: &ConfiguredChecker) -> Vec<String> {
     let own = paths
         .iter()
         .filter(|path| concerns(check, path))
@@ -231,7 +235,7 @@ fn arguments(paths: &[String], check: &Check) -> Vec<String> {
         });
     let own: Vec<_> = own.collect();
     // Without paths, Pyright reads its own configuration.
-    if own.is_empty() && check.checker != Checker::Pyright {
+    if own.is_empty() && check.checker != CodeChecker::Pyright {
         vec![".".to_owned()]
     } else {
         own
@@ -239,7 +243,7 @@ fn arguments(paths: &[String], check: &Check) -> Vec<String> {
 }
 
 /// Returns whether a checker can check a path.
-fn concerns(check: &Check, path: &str) -> bool {
+fn concerns(check: &ConfiguredChecker, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let is_folder = ending.is_none_or(|ending| ending.is_empty());
@@ -247,21 +251,21 @@ fn concerns(check: &Check, path: &str) -> bool {
     is_near && (is_folder || ending.is_some_and(|ending| check.checker.endings().contains(&ending)))
 }
 
-fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
+fn inside(path: &str, bench: &ToolContext) -> Result<String, ToolError> {
     let (target, root) = bench.find(path)?;
     if target.place != TargetTree::Worktree {
-        return Err(Trouble::new(
-            TroubleKind::Unfit,
+        return Err(ToolError::new(
+            ToolErrorKind::Unfit,
             "checkers run in the run's own tree only",
         ));
     }
     let resolved = root.resolve(Path::new(&target.path));
     let resolved =
-        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+        resolved.map_err(|error| ToolError::new(ToolErrorKind::Refused, error.to_string()))?;
     match resolved.about {
         Some(_) => Ok(resolved.path.to_string_lossy().into_owned()),
         None => Err(
-            Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+            ToolError::new(ToolErrorKind::NotFound, format!("there is no `{path}`"))
                 .hint("`glob` finds files by name"),
         ),
     }
@@ -269,34 +273,42 @@ fn inside(path: &str, bench: &Bench) -> Result<String, Trouble> {
 
 /// The results of a call so far.
 #[derive(Default)]
-struct Told {
-    findings: Vec<Finding>,
+struct DiagnosticsResults {
+    findings: Vec<CheckerFinding>,
     notes: Vec<String>,
     checks: Vec<Value>,
     sandbox: Value,
-    left: Vec<Check>,
+    left: Vec<ConfiguredChecker>,
 }
 
-impl Told {
-    fn check(&mut self, check: &Check, ran: &Ran, paths: &[String], bench: &Bench) {
-        let programs = super::project::Programs::default();
-        let here = Project {
+impl DiagnosticsResults {
+    fn check(
+        &mut self,
+        check: &ConfiguredChecker,
+        ran: &CheckProgramOutput,
+        paths: &[String],
+        bench: &ToolContext,
+    ) {
+        let programs = super::project::ProgramSearchPath::default();
+        let here = ProjectProbe {
             root: &bench.tree,
             programs: &programs,
             folder: check.folder.clone(),
         };
         let text = match check.checker.form() {
-            finding::Form::Eslint => plain(&ran.stdout),
-            finding::Form::Lines => plain(&format!("{}\n{}", ran.stdout, ran.stderr)),
+            finding::CheckerOutputFormat::Eslint => plain(&ran.stdout),
+            finding::CheckerOutputFormat::Lines => {
+                plain(&format!("{}\n{}", ran.stdout, ran.stderr))
+            }
         };
         let mut found = finding::read(check.checker.form(), &text);
         for finding in &mut found {
             finding.file = in_tree(&finding.file, &here);
             if check.checker.is_of_types(finding) {
-                finding.sort = Sort::Types;
+                finding.sort = CheckerFindingSource::Types;
             }
         }
-        let is_meant = |finding: &Finding| {
+        let is_meant = |finding: &CheckerFinding| {
             paths.is_empty() || paths.iter().any(|path| is_within(&finding.file, path))
         };
         let all = found.len();
@@ -322,7 +334,7 @@ impl Told {
         self.findings.extend(found);
     }
 
-    fn missing(&mut self, check: &Check) {
+    fn missing(&mut self, check: &ConfiguredChecker) {
         let (id, folder) = (check.checker.id(), shown(&check.folder));
         let install = check.checker.install();
         self.notes.push(format!(
@@ -339,7 +351,7 @@ impl Told {
         }));
     }
 
-    fn trouble(&mut self, check: &Check, trouble: &Trouble) {
+    fn trouble(&mut self, check: &ConfiguredChecker, trouble: &ToolError) {
         let id = check.checker.id();
         self.notes.push(format!("{id} did not finish: {trouble}"));
         self.checks.push(
@@ -347,7 +359,7 @@ impl Told {
         );
     }
 
-    fn observation(mut self) -> Observation {
+    fn observation(mut self) -> ToolObservation {
         self.findings
             .sort_by(|one, other| (one.severity, one).cmp(&(other.severity, other)));
         self.findings.dedup();
@@ -357,7 +369,10 @@ impl Told {
                 .filter(|it| it.severity == severity)
                 .count()
         };
-        let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+        let (errors, warnings) = (
+            count(CheckerFindingSeverity::Error),
+            count(CheckerFindingSeverity::Warning),
+        );
         let mut lines = Vec::new();
         let names = self.checks.iter().filter(|check| check["failed"] == false);
         let names: Vec<_> = names.filter_map(|check| check["tool"].as_str()).collect();
@@ -375,8 +390,8 @@ impl Told {
         }
         lines.append(&mut self.notes);
         lines.extend(left_out(&self.left));
-        let left: Vec<_> = self.left.iter().map(Check::named).collect();
-        Observation {
+        let left: Vec<_> = self.left.iter().map(ConfiguredChecker::named).collect();
+        ToolObservation {
             text: lines.join("\n"),
             data: json!({
                 "errors": errors,
@@ -387,13 +402,13 @@ impl Told {
                 "sandbox": self.sandbox,
             }),
             is_partial: more > 0 || !self.left.is_empty(),
-            ..Observation::default()
+            ..ToolObservation::default()
         }
     }
 }
 
 /// Names the checks that did not run because there were too many.
-fn left_out(left: &[Check]) -> Option<String> {
+fn left_out(left: &[ConfiguredChecker]) -> Option<String> {
     const NAMED: usize = 5;
     let named = left.iter().take(NAMED);
     let named: Vec<_> = named
@@ -413,12 +428,12 @@ fn left_out(left: &[Check]) -> Option<String> {
     })
 }
 
-fn finding_text(finding: &Finding) -> String {
+fn finding_text(finding: &CheckerFinding) -> String {
     let column = finding
         .column
         .map(|column| format!(":{column}"))
         .unwrap_or_default();
-    let Finding {
+    let CheckerFinding {
         file,
         line,
         message,

@@ -5,19 +5,19 @@ use serde_json::Value;
 
 /// One problem that a checker reported.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct Finding {
+pub(crate) struct CheckerFinding {
     pub(crate) file: String,
     pub(crate) line: u64,
     pub(crate) column: Option<u64>,
-    pub(crate) severity: Severity,
-    pub(crate) sort: Sort,
+    pub(crate) severity: CheckerFindingSeverity,
+    pub(crate) sort: CheckerFindingSource,
     pub(crate) message: String,
 }
 
 /// The kind of checker that reported a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Sort {
+pub(crate) enum CheckerFindingSource {
     /// A compiler or type checker: it cannot make sense of the code.
     Types,
     Lint,
@@ -26,7 +26,7 @@ pub(crate) enum Sort {
 /// Severity of a finding, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Severity {
+pub(crate) enum CheckerFindingSeverity {
     Error,
     Warning,
     Note,
@@ -34,7 +34,7 @@ pub(crate) enum Severity {
 
 /// Output format of a checker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CheckerOutputFormat {
     /// One line per finding: `file:line:column: message` and similar forms.
     Lines,
     /// eslint's JSON.
@@ -44,7 +44,7 @@ pub(crate) enum Form {
 /// Longest message kept, in bytes.
 const LONGEST: usize = 500;
 
-impl Severity {
+impl CheckerFindingSeverity {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -56,10 +56,10 @@ impl Severity {
 
 /// Parses a checker's output. A finding without a severity counts as an error, because it
 /// makes its checker fail.
-pub(crate) fn read(form: Form, text: &str) -> Vec<Finding> {
-    let mut found: Vec<Finding> = match form {
-        Form::Lines => text.lines().filter_map(line).collect(),
-        Form::Eslint => eslint(text),
+pub(crate) fn read(form: CheckerOutputFormat, text: &str) -> Vec<CheckerFinding> {
+    let mut found: Vec<CheckerFinding> = match form {
+        CheckerOutputFormat::Lines => text.lines().filter_map(line).collect(),
+        CheckerOutputFormat::Eslint => eslint(text),
     };
     found.sort();
     found.dedup();
@@ -68,12 +68,12 @@ pub(crate) fn read(form: Form, text: &str) -> Vec<Finding> {
 
 /// Parses `file:line:column: severity: message`, `file:line:column - severity: message`
 /// and `file(line,column): severity: message`.
-fn line(text: &str) -> Option<Finding> {
+fn line(text: &str) -> Option<CheckerFinding> {
     let text = text.trim();
     // `go vet` uses this prefix for code that it could not compile.
     let (text, sort) = match text.strip_prefix("vet: ") {
-        Some(text) => (text, Sort::Types),
-        None => (text, Sort::Lint),
+        Some(text) => (text, CheckerFindingSource::Types),
+        None => (text, CheckerFindingSource::Lint),
     };
     let (file, line, column, rest) = bracketed(text).or_else(|| colons(text))?;
     let is_file = !file.is_empty() && file.contains(['.', '/']) && !file.contains("://");
@@ -83,7 +83,7 @@ fn line(text: &str) -> Option<Finding> {
     let (severity, message) = severity(rest.trim_start());
     let end = message.floor_char_boundary(LONGEST.min(message.len()));
     let message = message[..end].trim().to_owned();
-    (!message.is_empty()).then(|| Finding {
+    (!message.is_empty()).then(|| CheckerFinding {
         file: file.trim_start_matches("./").to_owned(),
         line,
         column,
@@ -140,13 +140,13 @@ fn column(after: &str) -> (Option<u64>, &str) {
 
 /// Splits the severity from a message: `error[E0308]: mismatched types`,
 /// `warning: unused`.
-fn severity(text: &str) -> (Severity, &str) {
+fn severity(text: &str) -> (CheckerFindingSeverity, &str) {
     let kinds = [
-        ("error", Severity::Error),
-        ("warning", Severity::Warning),
-        ("note", Severity::Note),
-        ("information", Severity::Note),
-        ("help", Severity::Note),
+        ("error", CheckerFindingSeverity::Error),
+        ("warning", CheckerFindingSeverity::Warning),
+        ("note", CheckerFindingSeverity::Note),
+        ("information", CheckerFindingSeverity::Note),
+        ("help", CheckerFindingSeverity::Note),
     ];
     for (word, severity) in kinds {
         let Some(rest) = text.strip_prefix(word) else {
@@ -160,10 +160,10 @@ fn severity(text: &str) -> (Severity, &str) {
             return (severity, rest.trim_start());
         }
     }
-    (Severity::Error, text)
+    (CheckerFindingSeverity::Error, text)
 }
 
-fn eslint(text: &str) -> Vec<Finding> {
+fn eslint(text: &str) -> Vec<CheckerFinding> {
     let start = text.find('[').unwrap_or(0);
     let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
     let files = values.next().and_then(Result::ok);
@@ -178,15 +178,15 @@ fn eslint(text: &str) -> Vec<Finding> {
             .as_array()
             .map(Vec::as_slice)
             .unwrap_or_default();
-        messages.iter().map(move |message| Finding {
+        messages.iter().map(move |message| CheckerFinding {
             file: path.to_owned(),
             line: message["line"].as_u64().unwrap_or(1),
             column: message["column"].as_u64(),
             severity: match message["severity"].as_u64() {
-                Some(2) => Severity::Error,
-                _ => Severity::Warning,
+                Some(2) => CheckerFindingSeverity::Error,
+                _ => CheckerFindingSeverity::Warning,
             },
-            sort: Sort::Lint,
+            sort: CheckerFindingSource::Lint,
             message: eslint_message(message),
         })
     });

@@ -10,10 +10,13 @@ use artel_policy::{FileTarget, PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::formatter::{Choices, choose};
-use super::launch::{self, Ran};
-use super::project::Project;
-use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+use super::formatter::{FormatterChoices, choose};
+use super::launch::{self, CheckProgramOutput};
+use super::project::ProjectProbe;
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, parse,
+};
 
 /// Largest number of files per call.
 const MOST_FILES: usize = 50;
@@ -24,7 +27,7 @@ const MOST_BYTES: u64 = 8 * 1024 * 1024;
 /// Largest number of neighbouring files that are watched for changes.
 const MOST_WATCHED: usize = 2000;
 
-pub(crate) struct Format(Card);
+pub(crate) struct FormatFilesTool(ToolDescriptor);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,20 +36,20 @@ struct Input {
 }
 
 /// A file and the formatters available for it.
-struct Job {
+struct FileToFormat {
     target: FileTarget,
-    choices: Choices,
+    choices: FormatterChoices,
 }
 
 /// The outcome for one file.
 #[derive(Debug, PartialEq, Eq)]
-enum End {
+enum FormatOutcome {
     Changed,
     Same,
     Failed(String),
 }
 
-impl Format {
+impl FormatFilesTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -66,9 +69,9 @@ impl Format {
             configured for (goimports, gofmt, biome, prettier, ruff, black, rustfmt, \
             clang-format, shfmt, rubocop, terraform). A formatter that fails leaves the file as \
             it was. Nothing is installed.";
-        Self(Card {
-            effects: vec![Effect::Read, Effect::Write, Effect::Process],
-            unknown: Unknown::Idempotent,
+        Self(ToolDescriptor {
+            effects: vec![ToolEffect::Read, ToolEffect::Write, ToolEffect::Process],
+            unknown: ToolCrashRecovery::Idempotent,
             keywords: &[
                 "format", "style", "indent", "prettier", "rustfmt", "black", "gofmt", "pretty",
             ],
@@ -82,12 +85,12 @@ impl Format {
     }
 }
 
-impl Tool for Format {
-    fn card(&self) -> &Card {
+impl Tool for FormatFilesTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let mut actions = Vec::new();
         for job in jobs(&parse(input)?, bench)? {
             if let Some(choice) = job.choices.ready.into_iter().next() {
@@ -101,7 +104,7 @@ impl Tool for Format {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let mut lines = Vec::new();
         let mut results = Vec::new();
         let mut changed = Vec::new();
@@ -120,88 +123,88 @@ impl Tool for Format {
             sandbox = data["sandbox"].clone();
             let id = choice.formatter.id();
             lines.push(match &end {
-                End::Changed => format!("`{path}` was formatted by {id}"),
-                End::Same => format!("`{path}` is as {id} wants it"),
-                End::Failed(why) => {
+                FormatOutcome::Changed => format!("`{path}` was formatted by {id}"),
+                FormatOutcome::Same => format!("`{path}` is as {id} wants it"),
+                FormatOutcome::Failed(why) => {
                     format!("{id} failed on `{path}`, which is unchanged:\n{why}")
                 }
             });
             let error = match &end {
-                End::Failed(why) => Some(why),
-                End::Changed | End::Same => None,
+                FormatOutcome::Failed(why) => Some(why),
+                FormatOutcome::Changed | FormatOutcome::Same => None,
             };
             results.push(json!({
                 "path": path,
                 "formatter": id,
                 "command": choice.words,
                 "success": error.is_none(),
-                "changed": matches!(end, End::Changed),
+                "changed": matches!(end, FormatOutcome::Changed),
                 "error": error,
                 "millis": data["millis"],
                 "alternatives": job.choices.ready[1..].iter().map(|it| it.formatter.id()).collect::<Vec<_>>(),
             }));
-            if matches!(end, End::Changed) {
+            if matches!(end, FormatOutcome::Changed) {
                 changed.push(path.clone());
             }
         }
-        Ok(Observation {
+        Ok(ToolObservation {
             text: lines.join("\n"),
             data: json!({"results": results, "sandbox": sandbox}),
             changed,
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }
 
-fn jobs(input: &Input, bench: &Bench) -> Result<Vec<Job>, Trouble> {
+fn jobs(input: &Input, bench: &ToolContext) -> Result<Vec<FileToFormat>, ToolError> {
     if input.paths.is_empty() || input.paths.len() > MOST_FILES {
         let what = format!("`paths` names 1 to {MOST_FILES} files");
-        return Err(Trouble::new(TroubleKind::BadInput, what));
+        return Err(ToolError::new(ToolErrorKind::BadInput, what));
     }
     let programs = launch::programs(bench)?;
-    let top = Project {
+    let top = ProjectProbe {
         root: &bench.tree,
         programs: &programs,
         folder: String::new(),
     };
-    let mut jobs: Vec<Job> = Vec::new();
+    let mut jobs: Vec<FileToFormat> = Vec::new();
     for path in &input.paths {
         let target = file(path, bench)?;
         if jobs.iter().all(|job| job.target != target) {
             let choices = choose(&top, &target.path);
-            jobs.push(Job { target, choices });
+            jobs.push(FileToFormat { target, choices });
         }
     }
     Ok(jobs)
 }
 
 /// Finds a file in the run's own tree, with links resolved.
-fn file(path: &str, bench: &Bench) -> Result<FileTarget, Trouble> {
+fn file(path: &str, bench: &ToolContext) -> Result<FileTarget, ToolError> {
     let (target, root) = bench.find(path)?;
     if target.place != TargetTree::Worktree {
         let what = "formatters run in the run's own tree only";
-        return Err(Trouble::new(TroubleKind::Unfit, what));
+        return Err(ToolError::new(ToolErrorKind::Unfit, what));
     }
     let resolved = root.resolve(Path::new(&target.path));
     let resolved =
-        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+        resolved.map_err(|error| ToolError::new(ToolErrorKind::Refused, error.to_string()))?;
     match resolved.about.map(|about| about.found) {
         Some(FileEntryKind::File) => Ok(FileTarget {
             place: target.place,
             path: resolved.path.to_string_lossy().into_owned(),
         }),
         None => Err(
-            Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"))
+            ToolError::new(ToolErrorKind::NotFound, format!("there is no `{path}`"))
                 .hint("`glob` finds files by name"),
         ),
         Some(_) => Err(
-            Trouble::new(TroubleKind::Unfit, format!("`{path}` is not a file"))
+            ToolError::new(ToolErrorKind::Unfit, format!("`{path}` is not a file"))
                 .hint("name each file; `glob` lists them"),
         ),
     }
 }
 
-fn nothing_for(path: &str, choices: &Choices) -> String {
+fn nothing_for(path: &str, choices: &FormatterChoices) -> String {
     let missing = choices.missing.iter().map(|formatter| {
         format!(
             "{} is configured but not installed; a person can: {}",
@@ -222,13 +225,13 @@ fn nothing_for(path: &str, choices: &Choices) -> String {
 
 /// Runs one formatter on one file, and restores everything that should not have changed.
 fn format(
-    bench: &Bench,
+    bench: &ToolContext,
     target: &FileTarget,
-    launch: impl FnOnce() -> Result<Ran, Trouble>,
-) -> Result<(End, Value), Trouble> {
+    launch: impl FnOnce() -> Result<CheckProgramOutput, ToolError>,
+) -> Result<(FormatOutcome, Value), ToolError> {
     let guard = bench.guard.in_place(&target.place);
     let path = Path::new(&target.path);
-    let refused = |reason: String| Trouble::new(TroubleKind::Refused, reason);
+    let refused = |reason: String| ToolError::new(ToolErrorKind::Refused, reason);
     let judged = guard.judge(path, FileAccessKind::Write);
     judged.map_err(|refusal| refused(refusal.reason))?;
     let root = &bench.tree;
@@ -238,14 +241,14 @@ fn format(
     let ran = launch();
     put_back(bench, &others)?;
     let after = read().ok();
-    let put_own_back = || -> Result<(), Trouble> {
+    let put_own_back = || -> Result<(), ToolError> {
         if after.as_ref() == Some(&before) {
             return Ok(());
         }
         let written = root.write(path, &before, &*guard);
         written.map(drop).map_err(|error| {
             let what = format!("`{}` could not be put back: {error}", target.path);
-            Trouble::new(TroubleKind::Machine, what)
+            ToolError::new(ToolErrorKind::Machine, what)
         })
     };
     let ran = match ran {
@@ -264,18 +267,18 @@ fn format(
         };
         let said = said.trim();
         let end = said.floor_char_boundary(4000.min(said.len()));
-        return Ok((End::Failed(said[..end].to_owned()), ran.data));
+        return Ok((FormatOutcome::Failed(said[..end].to_owned()), ran.data));
     };
     if blake3::hash(after) == blake3::hash(&before) {
-        return Ok((End::Same, ran.data));
+        return Ok((FormatOutcome::Same, ran.data));
     }
     bench.seen().edited(target, after);
-    Ok((End::Changed, ran.data))
+    Ok((FormatOutcome::Changed, ran.data))
 }
 
 /// Returns the nearby files that a formatter might change as well, with their content.
 /// Only rustfmt is known to do so: it follows modules.
-fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
+fn watched(bench: &ToolContext, path: &str) -> Vec<(String, Vec<u8>)> {
     if !path.ends_with(".rs") {
         return Vec::new();
     }
@@ -302,7 +305,7 @@ fn watched(bench: &Bench, path: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Restores the watched files that have changed.
-fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
+fn put_back(bench: &ToolContext, files: &[(String, Vec<u8>)]) -> Result<(), ToolError> {
     for (name, before) in files {
         let path = Path::new(name);
         let now = bench.tree.read(path, MOST_BYTES, &any).ok();
@@ -310,7 +313,7 @@ fn put_back(bench: &Bench, files: &[(String, Vec<u8>)]) -> Result<(), Trouble> {
             let written = bench.tree.write(path, before, &any);
             written.map_err(|error| {
                 let what = format!("`{name}` was changed too and could not be put back: {error}");
-                Trouble::new(TroubleKind::Machine, what)
+                ToolError::new(ToolErrorKind::Machine, what)
             })?;
         }
     }

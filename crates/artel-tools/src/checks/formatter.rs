@@ -1,11 +1,11 @@
 //! The table of formatters: their order, their file types, and the evidence that a project
 //! uses each. The first one that fits is used.
 
-use super::project::{Fetch, Project};
+use super::project::{NpxFallback, ProjectProbe};
 use super::runner::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Formatter {
+pub(crate) enum CodeFormatter {
     Goimports,
     Gofmt,
     Biome,
@@ -20,24 +20,24 @@ pub(crate) enum Formatter {
 }
 
 /// Every formatter, the preferred first.
-pub(crate) const FORMATTERS: [Formatter; 11] = [
-    Formatter::Goimports,
-    Formatter::Gofmt,
-    Formatter::Biome,
-    Formatter::Prettier,
-    Formatter::Ruff,
-    Formatter::Black,
-    Formatter::Rustfmt,
-    Formatter::ClangFormat,
-    Formatter::Shfmt,
-    Formatter::Rubocop,
-    Formatter::Terraform,
+pub(crate) const FORMATTERS: [CodeFormatter; 11] = [
+    CodeFormatter::Goimports,
+    CodeFormatter::Gofmt,
+    CodeFormatter::Biome,
+    CodeFormatter::Prettier,
+    CodeFormatter::Ruff,
+    CodeFormatter::Black,
+    CodeFormatter::Rustfmt,
+    CodeFormatter::ClangFormat,
+    CodeFormatter::Shfmt,
+    CodeFormatter::Rubocop,
+    CodeFormatter::Terraform,
 ];
 
 /// A formatter chosen for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Choice {
-    pub(crate) formatter: Formatter,
+pub(crate) struct ChosenFormatter {
+    pub(crate) formatter: CodeFormatter,
     /// The folder to run it in, relative to the tree.
     pub(crate) folder: String,
     /// The command words, including the file.
@@ -46,20 +46,20 @@ pub(crate) struct Choice {
 
 /// The formatters for a file.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Choices {
+pub(crate) struct FormatterChoices {
     /// Formatters that can run, the preferred first.
-    pub(crate) ready: Vec<Choice>,
+    pub(crate) ready: Vec<ChosenFormatter>,
     /// Formatters that are configured but not installed.
-    pub(crate) missing: Vec<Formatter>,
+    pub(crate) missing: Vec<CodeFormatter>,
 }
 
 /// The folder where a formatter is in use, and the words that start it if it is installed.
-struct Use {
+struct FormatterUsage {
     folder: String,
     start: Option<Vec<String>>,
 }
 
-impl Formatter {
+impl CodeFormatter {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Goimports => "goimports",
@@ -110,22 +110,22 @@ impl Formatter {
     }
 
     /// Finds the project that uses it, at or above a file's folder.
-    fn used(self, near: &Project<'_>) -> Option<Use> {
+    fn used(self, near: &ProjectProbe<'_>) -> Option<FormatterUsage> {
         let on_path = |name: &str| near.programs.has(name).then(|| words(&[name]));
         let anywhere = |start: Option<Vec<String>>| {
             // It needs no configuration, so it is enough that it is installed.
-            start.map(|start| Use {
+            start.map(|start| FormatterUsage {
                 folder: String::new(),
                 start: Some(start),
             })
         };
-        let where_ = |fits: &dyn Fn(&Project<'_>) -> bool| {
+        let where_ = |fits: &dyn Fn(&ProjectProbe<'_>) -> bool| {
             near.upwards()
                 .map(|(project, _)| project)
                 .find(|project| fits(project))
         };
-        let with = |project: Option<Project<'_>>, start: Option<Vec<String>>| {
-            project.map(|project| Use {
+        let with = |project: Option<ProjectProbe<'_>>, start: Option<Vec<String>>| {
+            project.map(|project| FormatterUsage {
                 folder: project.folder,
                 start,
             })
@@ -138,13 +138,13 @@ impl Formatter {
             Self::Biome => {
                 let project =
                     where_(&|project| project.first(&["biome.json", "biome.jsonc"]).is_some())?;
-                let start = project.node_program("biome", Fetch::Npx);
+                let start = project.node_program("biome", NpxFallback::Npx);
                 with(Some(project), start)
             }
             Self::Prettier => {
                 let project =
                     where_(&|it| it.first(PRETTIER).is_some() || it.needs_node("prettier"))?;
-                let start = project.node_program("prettier", Fetch::Npx);
+                let start = project.node_program("prettier", NpxFallback::Npx);
                 with(Some(project), start)
             }
             Self::Ruff => {
@@ -166,7 +166,7 @@ impl Formatter {
     }
 
     /// Returns the command words that format one file in place.
-    fn words(self, start: Vec<String>, file: &str, project: &Project<'_>) -> Vec<String> {
+    fn words(self, start: Vec<String>, file: &str, project: &ProjectProbe<'_>) -> Vec<String> {
         let file = if file.starts_with('-') {
             format!("./{file}")
         } else {
@@ -202,9 +202,9 @@ const PRETTIER: &[&str] = &[
 ];
 
 /// Chooses the formatters for a file of the tree.
-pub(crate) fn choose(top: &Project<'_>, file: &str) -> Choices {
+pub(crate) fn choose(top: &ProjectProbe<'_>, file: &str) -> FormatterChoices {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
-    let mut choices = Choices::default();
+    let mut choices = FormatterChoices::default();
     let Some((_, ending)) = name.rsplit_once('.') else {
         return choices;
     };
@@ -225,7 +225,7 @@ pub(crate) fn choose(top: &Project<'_>, file: &str) -> Choices {
             .unwrap_or(file)
             .trim_start_matches('/');
         let words = formatter.words(start, inside, &near);
-        choices.ready.push(Choice {
+        choices.ready.push(ChosenFormatter {
             formatter,
             folder: used.folder,
             words,
@@ -235,7 +235,7 @@ pub(crate) fn choose(top: &Project<'_>, file: &str) -> Choices {
 }
 
 /// A bare `pyproject.toml` proves nothing.
-fn uses_ruff(project: &Project<'_>) -> bool {
+fn uses_ruff(project: &ProjectProbe<'_>) -> bool {
     project.first(&["ruff.toml", ".ruff.toml"]).is_some()
         || project.has_python_table("ruff")
         || project.needs_python("ruff").is_some()
@@ -243,21 +243,21 @@ fn uses_ruff(project: &Project<'_>) -> bool {
 
 /// Black needs no configuration. If it is configured but missing, it is reported as
 /// missing.
-fn black(near: &Project<'_>) -> Option<Use> {
+fn black(near: &ProjectProbe<'_>) -> Option<FormatterUsage> {
     let above = near.upwards().map(|(project, _)| project);
     let configured = above.into_iter().find(|project| {
         project.has_python_table("black") || project.needs_python("black").is_some()
     });
     let start = configured.as_ref().unwrap_or(near).python_program("black");
     match (configured, start) {
-        (Some(project), start) => Some(Use {
+        (Some(project), start) => Some(FormatterUsage {
             folder: project.folder,
             start,
         }),
         (None, None) => None,
         (None, start) => {
             // The program's path is relative to the file's folder.
-            Some(Use {
+            Some(FormatterUsage {
                 folder: near.folder.clone(),
                 start,
             })
@@ -266,7 +266,7 @@ fn black(near: &Project<'_>) -> Option<Use> {
 }
 
 /// Returns the Rust edition of the nearest package: without it, newer syntax is an error.
-fn edition(near: &Project<'_>) -> String {
+fn edition(near: &ProjectProbe<'_>) -> String {
     let mut inherited = false;
     for (project, _) in near.upwards() {
         let Some(manifest) = project.toml("Cargo.toml") else {

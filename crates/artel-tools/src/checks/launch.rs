@@ -8,9 +8,9 @@ use artel_rules::patience;
 use artel_sandbox::SandboxLimits;
 use serde_json::Value;
 
-use super::project::Programs;
-use crate::process::{self, Order};
-use crate::{Bench, Trouble};
+use super::project::ProgramSearchPath;
+use crate::process::{self, ToolProcessSpec};
+use crate::{ToolContext, ToolError};
 
 /// Shortest timeout of a check.
 const PATIENCE: Duration = Duration::from_secs(5 * 60);
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5 * 60);
 const MOST_READ: u64 = 4 * 1024 * 1024;
 
 /// The exit code and output of a program.
-pub(crate) struct Ran {
+pub(crate) struct CheckProgramOutput {
     pub(crate) exit: i64,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -31,19 +31,23 @@ pub(crate) struct Ran {
 }
 
 /// Returns the folders in which programs are looked up, from the sandbox's environment.
-pub(crate) fn programs(bench: &Bench) -> Result<Programs, Trouble> {
+pub(crate) fn programs(bench: &ToolContext) -> Result<ProgramSearchPath, ToolError> {
     let room = process::workroom(bench)?;
     let pairs = room.environment.iter();
-    Ok(Programs::of(pairs.map(|(name, value)| {
+    Ok(ProgramSearchPath::of(pairs.map(|(name, value)| {
         (name.as_os_str(), value.as_os_str())
     })))
 }
 
 /// Runs a command in a folder of the tree.
-pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, Trouble> {
+pub(crate) fn run(
+    bench: &ToolContext,
+    words: &[String],
+    folder: &str,
+) -> Result<CheckProgramOutput, ToolError> {
     let room = process::workroom(bench)?;
     let known = patience::CommandTimeLimits::of_command(words).base;
-    let order = Order {
+    let order = ToolProcessSpec {
         words: words.to_vec(),
         cwd: if folder.is_empty() { "." } else { folder }.to_owned(),
         timeout: Some(known.max(PATIENCE)),
@@ -52,7 +56,7 @@ pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, 
             memory: half_the_memory().unwrap_or(room.limits.memory),
             ..room.limits
         }),
-        ..Order::default()
+        ..ToolProcessSpec::default()
     };
     let observed = process::run(bench, order)?;
     let stream = |name: &str| {
@@ -63,7 +67,7 @@ pub(crate) fn run(bench: &Bench, words: &[String], folder: &str) -> Result<Ran, 
             .unwrap_or_default();
         read_stream(Path::new(path))
     };
-    Ok(Ran {
+    Ok(CheckProgramOutput {
         exit: observed
             .data
             .get("exit")

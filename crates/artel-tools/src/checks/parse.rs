@@ -15,14 +15,14 @@ mod text;
 mod unittest;
 mod vitest;
 
-use super::report::Report;
-use super::runner::Runner;
+use super::report::TestRunReport;
+use super::runner::TestRunner;
 
 pub(crate) use text::plain;
 
 /// The output of a test runner, with the data needed to parse it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Printed<'p> {
+pub(crate) struct TestRunnerOutput<'p> {
     pub(crate) stdout: &'p str,
     pub(crate) stderr: &'p str,
     /// The name of the Go module, which prefixes the names of packages.
@@ -30,28 +30,28 @@ pub(crate) struct Printed<'p> {
 }
 
 /// Parses the output of a runner.
-pub(crate) fn parse(runner: Runner, printed: Printed<'_>) -> Report {
+pub(crate) fn parse(runner: TestRunner, printed: TestRunnerOutput<'_>) -> TestRunReport {
     let stdout = plain(printed.stdout);
     let stderr = plain(printed.stderr);
     let both = format!("{stdout}\n{stderr}");
     let mut report = match runner {
-        Runner::Cargo => cargo::parse(&both),
-        Runner::Go => go::parse(&stdout, &stderr, printed.module),
-        Runner::Vitest => vitest::parse(&both),
-        Runner::Jest => jest::parse(&both),
-        Runner::Mocha => mocha::parse(&both),
-        Runner::Node => tap::parse(&stdout),
-        Runner::Npm => javascript::parse(&both),
-        Runner::Pytest => pytest::parse(&both),
-        Runner::Unittest => unittest::parse(&both),
-        Runner::Bun
-        | Runner::Rspec
-        | Runner::Minitest
-        | Runner::Gradle
-        | Runner::Maven
-        | Runner::Ctest
-        | Runner::Mix
-        | Runner::Phpunit => other::parse(runner, &both),
+        TestRunner::Cargo => cargo::parse(&both),
+        TestRunner::Go => go::parse(&stdout, &stderr, printed.module),
+        TestRunner::Vitest => vitest::parse(&both),
+        TestRunner::Jest => jest::parse(&both),
+        TestRunner::Mocha => mocha::parse(&both),
+        TestRunner::Node => tap::parse(&stdout),
+        TestRunner::Npm => javascript::parse(&both),
+        TestRunner::Pytest => pytest::parse(&both),
+        TestRunner::Unittest => unittest::parse(&both),
+        TestRunner::Bun
+        | TestRunner::Rspec
+        | TestRunner::Minitest
+        | TestRunner::Gradle
+        | TestRunner::Maven
+        | TestRunner::Ctest
+        | TestRunner::Mix
+        | TestRunner::Phpunit => other::parse(runner, &both),
     };
     if report.names.is_none() {
         report.names = names::of(runner, &both, report.counts);

@@ -16,20 +16,20 @@ const MOST_BYTES: u64 = 1024 * 1024;
 
 /// Folders in which programs are looked up.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Programs(Vec<PathBuf>);
+pub(crate) struct ProgramSearchPath(Vec<PathBuf>);
 
 /// A folder of the tree.
 #[derive(Clone)]
-pub(crate) struct Project<'b> {
+pub(crate) struct ProjectProbe<'b> {
     pub(crate) root: &'b RootFolder,
-    pub(crate) programs: &'b Programs,
+    pub(crate) programs: &'b ProgramSearchPath,
     /// Path relative to the tree; empty for the tree itself.
     pub(crate) folder: String,
 }
 
 /// Confidence of a detection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Strength {
+pub(crate) enum DetectionConfidence {
     /// Suggested by the language and the names of files.
     Low,
     /// Declared in a manifest.
@@ -40,12 +40,12 @@ pub(crate) enum Strength {
 
 /// The reason why a tool was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Evidence {
-    pub(crate) strength: Strength,
+pub(crate) struct DetectionEvidence {
+    pub(crate) strength: DetectionConfidence,
     pub(crate) what: String,
 }
 
-impl Strength {
+impl DetectionConfidence {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -55,30 +55,30 @@ impl Strength {
     }
 }
 
-impl Evidence {
+impl DetectionEvidence {
     pub(crate) fn high(what: impl Into<String>) -> Self {
         Self {
-            strength: Strength::High,
+            strength: DetectionConfidence::High,
             what: what.into(),
         }
     }
 
     pub(crate) fn medium(what: impl Into<String>) -> Self {
         Self {
-            strength: Strength::Medium,
+            strength: DetectionConfidence::Medium,
             what: what.into(),
         }
     }
 
     pub(crate) fn low(what: impl Into<String>) -> Self {
         Self {
-            strength: Strength::Low,
+            strength: DetectionConfidence::Low,
             what: what.into(),
         }
     }
 }
 
-impl Programs {
+impl ProgramSearchPath {
     /// Takes the folders of `PATH` from an environment.
     pub(crate) fn of<'e>(mut environment: impl Iterator<Item = (&'e OsStr, &'e OsStr)>) -> Self {
         let path = environment
@@ -118,7 +118,7 @@ impl Programs {
     }
 }
 
-impl<'b> Project<'b> {
+impl<'b> ProjectProbe<'b> {
     /// Returns the same view of another folder.
     pub(crate) fn at(&self, folder: &str) -> Self {
         Self {
@@ -270,14 +270,14 @@ impl<'b> Project<'b> {
 
     /// Returns the words that start a program of a Node package: through `npx`, which finds
     /// the package's own copy; by name if it is installed globally; or by its path.
-    pub(crate) fn node_program(&self, name: &str, fetch: Fetch) -> Option<Vec<String>> {
+    pub(crate) fn node_program(&self, name: &str, fetch: NpxFallback) -> Option<Vec<String>> {
         let local = self.local_node_program(name);
         let with_npx = || vec!["npx".to_owned(), name.to_owned()];
         match local {
             Some(_) if self.programs.has("npx") => Some(with_npx()),
             _ if self.programs.has(name) => Some(vec![name.to_owned()]),
             Some(path) => Some(vec![path]),
-            None if fetch == Fetch::Npx && self.programs.has("npx") => Some(with_npx()),
+            None if fetch == NpxFallback::Npx && self.programs.has("npx") => Some(with_npx()),
             None => None,
         }
     }
@@ -310,7 +310,7 @@ impl<'b> Project<'b> {
 
 /// Whether having `npx` alone counts as having a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fetch {
+pub(crate) enum NpxFallback {
     /// It counts: the package may be in npx's cache.
     Npx,
     /// It does not count.

@@ -13,28 +13,28 @@ const MESSAGE_BYTES: usize = 1000;
 
 /// The results of one runner.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct TestRunReport {
     /// Test counts, or `None` if the output does not give them.
-    pub(crate) counts: Option<Counts>,
+    pub(crate) counts: Option<TestCounts>,
     /// Duration that the runner reports.
     pub(crate) millis: Option<u64>,
-    pub(crate) failures: Vec<Failure>,
+    pub(crate) failures: Vec<TestFailureDetail>,
     /// Names of the other tests, or `None` if the output does not name them all.
-    pub(crate) names: Option<Names>,
+    pub(crate) names: Option<TestNamesByOutcome>,
     /// Test coverage, as the project's own tool prints it.
     pub(crate) coverage: Option<String>,
 }
 
 /// Test names by outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Names {
+pub(crate) struct TestNamesByOutcome {
     pub(crate) passed: Vec<String>,
     pub(crate) skipped: Vec<String>,
 }
 
 /// Number of tests by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Counts {
+pub(crate) struct TestCounts {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
@@ -42,23 +42,23 @@ pub(crate) struct Counts {
 
 /// A test that failed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Failure {
+pub(crate) struct TestFailureDetail {
     pub(crate) name: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
     pub(crate) message: String,
 }
 
-impl Report {
+impl TestRunReport {
     /// Adds a failure, unless it is already known or the limit is reached.
-    pub(crate) fn add(&mut self, failure: Failure) {
+    pub(crate) fn add(&mut self, failure: TestFailureDetail) {
         if self.failures.len() < MOST_FAILURES && !self.failures.contains(&failure) {
             self.failures.push(failure);
         }
     }
 }
 
-impl Counts {
+impl TestCounts {
     /// Adds the counts of another run. No output can make the sum overflow.
     pub(crate) fn add(&mut self, other: Self) {
         self.passed = self.passed.saturating_add(other.passed);
@@ -67,7 +67,7 @@ impl Counts {
     }
 }
 
-impl Failure {
+impl TestFailureDetail {
     /// Creates a failure with its message shortened.
     pub(crate) fn new(name: &str, place: Option<(String, u64)>, message: &str) -> Self {
         let (file, line) = place.unzip();

@@ -7,16 +7,19 @@ use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::command::{Scope, words_for};
-use super::detect::{self, Found};
-use super::launch::{self, Ran};
-use super::parse::{self, Printed};
-use super::project::{Programs, Project};
-use super::report::{Counts, Failure, Report};
-use super::runner::{MARKERS, RUNNERS, Runner};
-use super::survey::{Survey, is_within, language_of};
+use super::command::{TestSelection, words_for};
+use super::detect::{self, DetectedTestRunner};
+use super::launch::{self, CheckProgramOutput};
+use super::parse::{self, TestRunnerOutput};
+use super::project::{ProgramSearchPath, ProjectProbe};
+use super::report::{TestCounts, TestFailureDetail, TestRunReport};
+use super::runner::{MARKERS, RUNNERS, TestRunner};
+use super::survey::{ProjectSurvey, is_within, language_of};
 use crate::similar::nearest_paths;
-use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse as read};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, parse as read,
+};
 
 /// Largest number of parts run per call.
 const MOST_PARTS: usize = 8;
@@ -27,7 +30,7 @@ const MOST_SHOWN: usize = 30;
 /// Longest name of a test, in bytes.
 const LONGEST_NAME: usize = 500;
 
-pub(crate) struct RunTests(Card);
+pub(crate) struct RunTestsTool(ToolDescriptor);
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,22 +42,22 @@ struct Input {
 }
 
 /// One command to run.
-struct Part {
-    found: Found,
+struct TestCommand {
+    found: DetectedTestRunner,
     words: Vec<String>,
 }
 
 /// The commands to run, and the runners that cannot run.
 #[derive(Default)]
-struct Plan {
-    parts: Vec<Part>,
+struct TestCommandSelection {
+    parts: Vec<TestCommand>,
     /// Runners that are used here but not installed.
-    missing: Vec<Found>,
+    missing: Vec<DetectedTestRunner>,
     /// Parts left for another call.
-    left: Vec<Found>,
+    left: Vec<DetectedTestRunner>,
 }
 
-impl RunTests {
+impl RunTestsTool {
     pub(crate) fn new() -> Self {
         let text = |about: &str| json!({"type": "string", "description": about});
         let input = json!({
@@ -70,9 +73,9 @@ impl RunTests {
         let description = "Finds the test runner of each part of the tree by its configuration, \
             runs it in the sandbox, and returns counts and each failing test with file, line and \
             message. Several languages are run one after another. Nothing is installed.";
-        Self(Card {
-            effects: vec![Effect::Read, Effect::Write, Effect::Process],
-            unknown: Unknown::Restore,
+        Self(ToolDescriptor {
+            effects: vec![ToolEffect::Read, ToolEffect::Write, ToolEffect::Process],
+            unknown: ToolCrashRecovery::Restore,
             keywords: &[
                 "test", "tests", "check", "pytest", "jest", "cargo", "unit", "verify", "failing",
             ],
@@ -86,12 +89,12 @@ impl RunTests {
     }
 }
 
-impl Tool for RunTests {
-    fn card(&self) -> &Card {
+impl Tool for RunTestsTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let plan = plan(&read(input)?, bench)?;
         if plan.parts.is_empty() {
             return Ok(vec![PolicyAction::Nothing]);
@@ -103,13 +106,13 @@ impl Tool for RunTests {
         Ok(words.collect())
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let plan = plan(&read(input)?, bench)?;
         if plan.parts.is_empty() {
             return Err(not_installed(&plan.missing));
         }
         let is_single = plan.parts.len() == 1;
-        let mut told = Told::default();
+        let mut told = RunTestsResults::default();
         for part in &plan.parts {
             match launch::run(bench, &part.words, &part.found.folder) {
                 Ok(ran) => told.part(part, &ran, bench),
@@ -122,12 +125,12 @@ impl Tool for RunTests {
 }
 
 /// Decides what to run, without starting anything.
-fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
+fn plan(input: &Input, bench: &ToolContext) -> Result<TestCommandSelection, ToolError> {
     check_name(input.test.as_deref())?;
     let only = input.framework.as_deref().map(runner_named).transpose()?;
     let programs = launch::programs(bench)?;
     let (folder, file) = place(input, bench)?;
-    let top = Project {
+    let top = ProjectProbe {
         root: &bench.tree,
         programs: &programs,
         folder: String::new(),
@@ -136,7 +139,7 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
         Some(file) => of_file(&top, file, only)?,
         None => of_folder(&top, &folder, only)?,
     };
-    let mut plan = Plan::default();
+    let mut plan = TestCommandSelection::default();
     for (found, survey) in found {
         let Some(start) = found.launch.clone() else {
             plan.missing.push(found);
@@ -148,27 +151,27 @@ fn plan(input: &Input, bench: &Bench) -> Result<Plan, Trouble> {
         }
         let scope = scope(&found, &folder, file.as_deref(), input.test.clone());
         let words = words_for(&found, start, &scope, &top, &survey)?;
-        plan.parts.push(Part { found, words });
+        plan.parts.push(TestCommand { found, words });
     }
     Ok(plan)
 }
 
 /// Finds the runner of a file.
 fn of_file<'b>(
-    top: &Project<'b>,
+    top: &ProjectProbe<'b>,
     file: &str,
-    only: Option<Runner>,
-) -> Result<Vec<(Found, Survey)>, Trouble> {
+    only: Option<TestRunner>,
+) -> Result<Vec<(DetectedTestRunner, ProjectSurvey)>, ToolError> {
     let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
     let language = name.rsplit_once('.').and_then(|(_, end)| language_of(end));
-    let survey = Survey::of(top.root, folder, MARKERS);
+    let survey = ProjectSurvey::of(top.root, folder, MARKERS);
     let found = match (language, only) {
         (None, None) => None,
         (language, only) => detect::upwards(&top.at(folder), &survey, language, only),
     };
     let found = found.ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::NotFound,
+        ToolError::new(
+            ToolErrorKind::NotFound,
             format!("no test framework found for file `{file}`"),
         )
         .hint(format!("looked for {} from its folder upwards", ids()))
@@ -178,11 +181,11 @@ fn of_file<'b>(
 
 /// Finds the runners of a folder, or the runner of the part that contains the folder.
 fn of_folder(
-    top: &Project<'_>,
+    top: &ProjectProbe<'_>,
     folder: &str,
-    only: Option<Runner>,
-) -> Result<Vec<(Found, Survey)>, Trouble> {
-    let survey = Survey::of(top.root, folder, MARKERS);
+    only: Option<TestRunner>,
+) -> Result<Vec<(DetectedTestRunner, ProjectSurvey)>, ToolError> {
+    let survey = ProjectSurvey::of(top.root, folder, MARKERS);
     let mut found = match only {
         None => detect::everywhere(top, &survey),
         Some(_) => {
@@ -201,26 +204,26 @@ fn of_folder(
         } else {
             folder
         };
-        let trouble = Trouble::new(TroubleKind::NotFound, "no test framework detected")
+        let trouble = ToolError::new(ToolErrorKind::NotFound, "no test framework detected")
             .hint(format!("looked in {place} for the marks of {}", ids()))
             .hint("nothing was run; `bash` runs tests by a command of your own");
         return Err(trouble);
     }
-    let with_survey = |found: Found| {
-        let survey = Survey::of(top.root, &found.folder, MARKERS);
+    let with_survey = |found: DetectedTestRunner| {
+        let survey = ProjectSurvey::of(top.root, &found.folder, MARKERS);
         (found, survey)
     };
     Ok(found.into_iter().map(with_survey).collect())
 }
 
 fn ids() -> String {
-    RUNNERS.map(Runner::id).join(", ")
+    RUNNERS.map(TestRunner::id).join(", ")
 }
 
-fn runner_named(name: &str) -> Result<Runner, Trouble> {
-    Runner::named(name).ok_or_else(|| {
-        Trouble::new(
-            TroubleKind::BadInput,
+fn runner_named(name: &str) -> Result<TestRunner, ToolError> {
+    TestRunner::named(name).ok_or_else(|| {
+        ToolError::new(
+            ToolErrorKind::BadInput,
             format!("there is no test framework `{name}` here"),
         )
         .hint("leave out `framework` to have it found")
@@ -230,7 +233,7 @@ fn runner_named(name: &str) -> Result<Runner, Trouble> {
 
 /// Checks a test's name. It becomes a word of the runner's command and must not be read as
 /// an option.
-fn check_name(test: Option<&str>) -> Result<(), Trouble> {
+fn check_name(test: Option<&str>) -> Result<(), ToolError> {
     let Some(test) = test else { return Ok(()) };
     let fits = !test.is_empty()
         && test.len() <= LONGEST_NAME
@@ -239,15 +242,15 @@ fn check_name(test: Option<&str>) -> Result<(), Trouble> {
     if fits {
         Ok(())
     } else {
-        Err(Trouble::new(
-            TroubleKind::BadInput,
+        Err(ToolError::new(
+            ToolErrorKind::BadInput,
             "`test` is a name in one line that does not begin with `-`",
         ))
     }
 }
 
 /// Returns the requested folder and file, with links resolved.
-fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Trouble> {
+fn place(input: &Input, bench: &ToolContext) -> Result<(String, Option<String>), ToolError> {
     let path = input
         .path
         .as_deref()
@@ -276,19 +279,19 @@ fn place(input: &Input, bench: &Bench) -> Result<(String, Option<String>), Troub
 }
 
 /// Resolves a path in the run's own tree.
-fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
+fn existing(bench: &ToolContext, path: &str) -> Result<(String, Kind), ToolError> {
     let (target, root) = bench.find(path)?;
     if target.place != TargetTree::Worktree {
         let what = "tests run in the run's own tree only";
-        return Err(Trouble::new(TroubleKind::Unfit, what));
+        return Err(ToolError::new(ToolErrorKind::Unfit, what));
     }
     let resolved = root.resolve(Path::new(&target.path));
     let resolved =
-        resolved.map_err(|error| Trouble::new(TroubleKind::Refused, error.to_string()))?;
+        resolved.map_err(|error| ToolError::new(ToolErrorKind::Refused, error.to_string()))?;
     let missing = || {
         let near = nearest_paths(root.path(), path, 3);
         let near: Vec<_> = near.iter().map(|path| format!("`{path}`")).collect();
-        let trouble = Trouble::new(TroubleKind::NotFound, format!("there is no `{path}`"));
+        let trouble = ToolError::new(ToolErrorKind::NotFound, format!("there is no `{path}`"));
         if near.is_empty() {
             trouble.hint("`glob` finds files by name")
         } else {
@@ -301,7 +304,12 @@ fn existing(bench: &Bench, path: &str) -> Result<(String, Kind), Trouble> {
 }
 
 /// Returns the selection relative to the part's own folder.
-fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) -> Scope {
+fn scope(
+    found: &DetectedTestRunner,
+    folder: &str,
+    file: Option<&str>,
+    test: Option<String>,
+) -> TestSelection {
     let inside = |path: &str| {
         let rest = if is_within(path, &found.folder) {
             path.get(found.folder.len()..).unwrap_or_default()
@@ -311,14 +319,14 @@ fn scope(found: &Found, folder: &str, file: Option<&str>, test: Option<String>) 
         let rest = rest.trim_start_matches('/');
         (!rest.is_empty()).then(|| rest.to_owned())
     };
-    Scope {
+    TestSelection {
         folder: inside(folder),
         file: file.and_then(inside),
         test,
     }
 }
 
-fn not_installed(missing: &[Found]) -> Trouble {
+fn not_installed(missing: &[DetectedTestRunner]) -> ToolError {
     let names = missing.iter().map(|found| {
         format!(
             "{} is used here ({}) but is not installed",
@@ -327,7 +335,7 @@ fn not_installed(missing: &[Found]) -> Trouble {
         )
     });
     let what = names.collect::<Vec<_>>().join("\n");
-    let trouble = Trouble::new(TroubleKind::NotFound, what);
+    let trouble = ToolError::new(ToolErrorKind::NotFound, what);
     missing.iter().fold(trouble, |trouble, found| {
         trouble.hint(format!(
             "a person can install it: {}",
@@ -338,16 +346,16 @@ fn not_installed(missing: &[Found]) -> Trouble {
 
 /// The results of a call so far.
 #[derive(Default)]
-struct Told {
+struct RunTestsResults {
     text: Vec<String>,
     runs: Vec<Value>,
-    total: Counts,
+    total: TestCounts,
     sandbox: Value,
     is_partial: bool,
 }
 
-impl Told {
-    fn part(&mut self, part: &Part, ran: &Ran, bench: &Bench) {
+impl RunTestsResults {
+    fn part(&mut self, part: &TestCommand, ran: &CheckProgramOutput, bench: &ToolContext) {
         let report = report(part, ran, bench);
         self.total.add(report.counts.unwrap_or_default());
         self.sandbox = ran.data["sandbox"].clone();
@@ -386,7 +394,7 @@ impl Told {
         }));
     }
 
-    fn trouble(&mut self, part: &Part, trouble: &Trouble) {
+    fn trouble(&mut self, part: &TestCommand, trouble: &ToolError) {
         let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
         self.text
             .push(format!("{id} in `{folder}` did not finish: {trouble}"));
@@ -398,7 +406,7 @@ impl Told {
         }));
     }
 
-    fn observation(mut self, plan: &Plan) -> Observation {
+    fn observation(mut self, plan: &TestCommandSelection) -> ToolObservation {
         for found in &plan.missing {
             let (id, folder) = (found.runner.id(), shown_folder(&found.folder));
             let install = found.runner.install();
@@ -412,7 +420,7 @@ impl Told {
             self.text
                 .push(format!("not run: {id} in `{folder}`; name it with `path`"));
         }
-        let Counts {
+        let TestCounts {
             passed,
             failed,
             skipped,
@@ -424,7 +432,7 @@ impl Told {
                 format!("{passed} passed, {failed} failed, {skipped} skipped in {parts} parts"),
             );
         }
-        Observation {
+        ToolObservation {
             text: self.text.join("\n"),
             data: json!({
                 "passed": passed,
@@ -434,15 +442,15 @@ impl Told {
                 "sandbox": self.sandbox,
             }),
             is_partial: self.is_partial || !plan.left.is_empty(),
-            ..Observation::default()
+            ..ToolObservation::default()
         }
     }
 }
 
 /// Parses the output, and converts the places of failures to paths in the tree.
-fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
-    let programs = Programs::default();
-    let here = Project {
+fn report(part: &TestCommand, ran: &CheckProgramOutput, bench: &ToolContext) -> TestRunReport {
+    let programs = ProgramSearchPath::default();
+    let here = ProjectProbe {
         root: &bench.tree,
         programs: &programs,
         folder: part.found.folder.clone(),
@@ -452,7 +460,7 @@ fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
         .lines()
         .find_map(|line| line.strip_prefix("module "))
         .unwrap_or_default();
-    let printed = Printed {
+    let printed = TestRunnerOutput {
         stdout: &ran.stdout,
         stderr: &ran.stderr,
         module: module.trim(),
@@ -465,7 +473,7 @@ fn report(part: &Part, ran: &Ran, bench: &Bench) -> Report {
 }
 
 /// Converts a path that a runner printed to a path in the tree.
-pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
+pub(crate) fn in_tree(file: &str, here: &ProjectProbe<'_>) -> String {
     if let Ok(inside) = Path::new(file).strip_prefix(here.root.path()) {
         return inside.to_string_lossy().into_owned();
     }
@@ -477,9 +485,9 @@ pub(crate) fn in_tree(file: &str, here: &Project<'_>) -> String {
     }
 }
 
-fn headline(part: &Part, report: &Report, exit: i64) -> String {
+fn headline(part: &TestCommand, report: &TestRunReport, exit: i64) -> String {
     let (id, folder) = (part.found.runner.id(), shown_folder(&part.found.folder));
-    let Some(Counts {
+    let Some(TestCounts {
         passed,
         failed,
         skipped,
@@ -500,7 +508,7 @@ fn headline(part: &Part, report: &Report, exit: i64) -> String {
     format!("{passed} passed, {failed} failed, {skipped} skipped{took}: {id} in `{folder}`{note}")
 }
 
-fn failure_text(failure: &Failure) -> String {
+fn failure_text(failure: &TestFailureDetail) -> String {
     let place = failure
         .place()
         .map(|place| format!(" at {place}"))

@@ -2,10 +2,10 @@
 //! command that starts it. The order is the priority, and a configured runner comes before
 //! one that is only declared.
 
-use super::project::{Evidence, Fetch, Project};
+use super::project::{DetectionEvidence, NpxFallback, ProjectProbe};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Runner {
+pub(crate) enum TestRunner {
     Cargo,
     Go,
     Vitest,
@@ -27,7 +27,7 @@ pub(crate) enum Runner {
 
 /// The language of tests. A folder has one runner per language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Language {
+pub(crate) enum TestLanguage {
     Rust,
     Go,
     JavaScript,
@@ -40,24 +40,24 @@ pub(crate) enum Language {
 }
 
 /// Every runner, the preferred first.
-pub(crate) const RUNNERS: [Runner; 17] = [
-    Runner::Cargo,
-    Runner::Go,
-    Runner::Vitest,
-    Runner::Jest,
-    Runner::Mocha,
-    Runner::Bun,
-    Runner::Npm,
-    Runner::Node,
-    Runner::Pytest,
-    Runner::Unittest,
-    Runner::Rspec,
-    Runner::Minitest,
-    Runner::Gradle,
-    Runner::Maven,
-    Runner::Ctest,
-    Runner::Mix,
-    Runner::Phpunit,
+pub(crate) const RUNNERS: [TestRunner; 17] = [
+    TestRunner::Cargo,
+    TestRunner::Go,
+    TestRunner::Vitest,
+    TestRunner::Jest,
+    TestRunner::Mocha,
+    TestRunner::Bun,
+    TestRunner::Npm,
+    TestRunner::Node,
+    TestRunner::Pytest,
+    TestRunner::Unittest,
+    TestRunner::Rspec,
+    TestRunner::Minitest,
+    TestRunner::Gradle,
+    TestRunner::Maven,
+    TestRunner::Ctest,
+    TestRunner::Mix,
+    TestRunner::Phpunit,
 ];
 
 /// Files that make a folder worth a closer look.
@@ -91,7 +91,7 @@ pub(crate) const MARKERS: &[&str] = &[
     "composer.json",
 ];
 
-impl Runner {
+impl TestRunner {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Cargo => "cargo-test",
@@ -122,19 +122,19 @@ impl Runner {
             .find(|runner| runner.id() == name || short(runner.id()) == name)
     }
 
-    pub(crate) fn language(self) -> Language {
+    pub(crate) fn language(self) -> TestLanguage {
         match self {
-            Self::Cargo => Language::Rust,
-            Self::Go => Language::Go,
+            Self::Cargo => TestLanguage::Rust,
+            Self::Go => TestLanguage::Go,
             Self::Vitest | Self::Jest | Self::Mocha | Self::Bun | Self::Npm | Self::Node => {
-                Language::JavaScript
+                TestLanguage::JavaScript
             }
-            Self::Pytest | Self::Unittest => Language::Python,
-            Self::Rspec | Self::Minitest => Language::Ruby,
-            Self::Gradle | Self::Maven => Language::Java,
-            Self::Ctest => Language::C,
-            Self::Mix => Language::Elixir,
-            Self::Phpunit => Language::Php,
+            Self::Pytest | Self::Unittest => TestLanguage::Python,
+            Self::Rspec | Self::Minitest => TestLanguage::Ruby,
+            Self::Gradle | Self::Maven => TestLanguage::Java,
+            Self::Ctest => TestLanguage::C,
+            Self::Mix => TestLanguage::Elixir,
+            Self::Phpunit => TestLanguage::Php,
         }
     }
 
@@ -164,9 +164,9 @@ impl Runner {
     /// the folder has files that look like tests of a language.
     pub(crate) fn evidence(
         self,
-        project: &Project<'_>,
-        has_tests: &dyn Fn(Language) -> bool,
-    ) -> Option<Evidence> {
+        project: &ProjectProbe<'_>,
+        has_tests: &dyn Fn(TestLanguage) -> bool,
+    ) -> Option<DetectionEvidence> {
         match self {
             Self::Cargo => marker(project, &["Cargo.toml"]),
             Self::Go => marker(project, &["go.mod"]),
@@ -176,28 +176,28 @@ impl Runner {
             Self::Bun => bun(project),
             Self::Npm => npm(project),
             Self::Node => {
-                let fits = project.has("package.json") && has_tests(Language::JavaScript);
-                fits.then(|| Evidence::low("package.json and test files"))
+                let fits = project.has("package.json") && has_tests(TestLanguage::JavaScript);
+                fits.then(|| DetectionEvidence::low("package.json and test files"))
             }
             Self::Pytest => pytest(project).or_else(|| {
                 // Without any configuration, pytest is used if it is installed.
                 let is_bare = project.folder.is_empty() && project.first(PYTHON).is_none();
-                let fits = is_bare && has_tests(Language::Python);
+                let fits = is_bare && has_tests(TestLanguage::Python);
                 let fits = fits && project.python_program("pytest").is_some();
-                fits.then(|| Evidence::low("test files"))
+                fits.then(|| DetectionEvidence::low("test files"))
             }),
             Self::Unittest => {
-                if !has_tests(Language::Python) {
+                if !has_tests(TestLanguage::Python) {
                     return None;
                 }
                 match project.first(PYTHON) {
-                    Some(mark) => Some(Evidence::low(format!("{mark} and test files"))),
+                    Some(mark) => Some(DetectionEvidence::low(format!("{mark} and test files"))),
                     // Only the tree as a whole needs no configuration: a folder in it is just a
                     // part of it.
                     None => project
                         .folder
                         .is_empty()
-                        .then(|| Evidence::low("test files")),
+                        .then(|| DetectionEvidence::low("test files")),
                 }
             }
             Self::Rspec => marker(project, &[".rspec", "spec/spec_helper.rb"])
@@ -205,8 +205,8 @@ impl Runner {
             Self::Minitest => marker(project, &["test/test_helper.rb"])
                 .or_else(|| gem(project, "minitest"))
                 .or_else(|| {
-                    let fits = project.has("Gemfile") && has_tests(Language::Ruby);
-                    fits.then(|| Evidence::low("Gemfile and test files"))
+                    let fits = project.has("Gemfile") && has_tests(TestLanguage::Ruby);
+                    fits.then(|| DetectionEvidence::low("Gemfile and test files"))
                 }),
             Self::Gradle => marker(
                 project,
@@ -228,15 +228,15 @@ impl Runner {
     }
 
     /// Returns the command words that start it in a folder, or `None` if it is not installed.
-    pub(crate) fn launch(self, project: &Project<'_>) -> Option<Vec<String>> {
+    pub(crate) fn launch(self, project: &ProjectProbe<'_>) -> Option<Vec<String>> {
         let on_path = |name: &str| project.programs.has(name).then(|| vec![name.to_owned()]);
         let own = |name: &str| project.has(name).then(|| vec![format!("./{name}")]);
         match self {
             Self::Cargo => on_path("cargo"),
             Self::Go => on_path("go"),
-            Self::Vitest => project.node_program("vitest", Fetch::Npx),
-            Self::Jest => project.node_program("jest", Fetch::Npx),
-            Self::Mocha => project.node_program("mocha", Fetch::Npx),
+            Self::Vitest => project.node_program("vitest", NpxFallback::Npx),
+            Self::Jest => project.node_program("jest", NpxFallback::Npx),
+            Self::Mocha => project.node_program("mocha", NpxFallback::Npx),
             Self::Bun => on_path("bun"),
             Self::Npm => on_path("npm"),
             Self::Node => on_path("node"),
@@ -302,28 +302,28 @@ pub(crate) fn words(words: &[&str]) -> Vec<String> {
 }
 
 /// Finds a file that is proof in itself.
-fn marker(project: &Project<'_>, names: &[&str]) -> Option<Evidence> {
-    project.first(names).map(Evidence::high)
+fn marker(project: &ProjectProbe<'_>, names: &[&str]) -> Option<DetectionEvidence> {
+    project.first(names).map(DetectionEvidence::high)
 }
 
 /// Finds a runner of a Node package by its configuration, the test script, or a
 /// dependency.
-fn node(project: &Project<'_>, name: &str, configs: &[&str]) -> Option<Evidence> {
+fn node(project: &ProjectProbe<'_>, name: &str, configs: &[&str]) -> Option<DetectionEvidence> {
     if let Some(found) = marker(project, configs) {
         return Some(found);
     }
     if runs(project, name) {
-        return Some(Evidence::high(format!(
+        return Some(DetectionEvidence::high(format!(
             "the test script of package.json runs {name}"
         )));
     }
     project
         .needs_node(name)
-        .then(|| Evidence::medium(format!("package.json declares {name}")))
+        .then(|| DetectionEvidence::medium(format!("package.json declares {name}")))
 }
 
 /// Returns whether the test script starts a program.
-fn runs(project: &Project<'_>, name: &str) -> bool {
+fn runs(project: &ProjectProbe<'_>, name: &str) -> bool {
     let script = project.script("test").unwrap_or_default();
     let commands = script.split(['&', '|', ';']);
     commands.into_iter().any(|command| {
@@ -335,40 +335,43 @@ fn runs(project: &Project<'_>, name: &str) -> bool {
     })
 }
 
-fn jest(project: &Project<'_>) -> Option<Evidence> {
+fn jest(project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
     let package = project.package();
     let has_key = package.is_some_and(|package| package.get("jest").is_some());
     if has_key && marker(project, JEST).is_none() {
-        return Some(Evidence::high("package.json has a key `jest`"));
+        return Some(DetectionEvidence::high("package.json has a key `jest`"));
     }
     node(project, "jest", JEST)
 }
 
-fn bun(project: &Project<'_>) -> Option<Evidence> {
+fn bun(project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
     let lock = project.first(&["bun.lockb", "bun.lock"])?;
-    project.programs.has("bun").then(|| Evidence::medium(lock))
+    project
+        .programs
+        .has("bun")
+        .then(|| DetectionEvidence::medium(lock))
 }
 
 /// A test script that no runner in the table claims is run as it is.
-fn npm(project: &Project<'_>) -> Option<Evidence> {
+fn npm(project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
     let script = project.script("test")?;
     let is_empty = script.trim().is_empty() || script.contains("no test specified");
     let is_node = script.trim_start().starts_with("node --test");
-    (!is_empty && !is_node).then(|| Evidence::low("package.json has a test script"))
+    (!is_empty && !is_node).then(|| DetectionEvidence::low("package.json has a test script"))
 }
 
-fn pytest(project: &Project<'_>) -> Option<Evidence> {
+fn pytest(project: &ProjectProbe<'_>) -> Option<DetectionEvidence> {
     if let Some(found) = marker(project, &["pytest.ini", ".pytest.ini"]) {
         return Some(found);
     }
     if project.has_python_table("pytest") {
-        return Some(Evidence::high("pyproject.toml has [tool.pytest]"));
+        return Some(DetectionEvidence::high("pyproject.toml has [tool.pytest]"));
     }
     if project.has_line("setup.cfg", "[tool:pytest]") {
-        return Some(Evidence::high("setup.cfg has [tool:pytest]"));
+        return Some(DetectionEvidence::high("setup.cfg has [tool:pytest]"));
     }
     if project.has_line("tox.ini", "[pytest]") {
-        return Some(Evidence::high("tox.ini has [pytest]"));
+        return Some(DetectionEvidence::high("tox.ini has [pytest]"));
     }
     let file = marker(
         project,
@@ -376,17 +379,17 @@ fn pytest(project: &Project<'_>) -> Option<Evidence> {
     );
     file.or_else(|| {
         let file = project.needs_python("pytest")?;
-        Some(Evidence::medium(format!("{file} declares pytest")))
+        Some(DetectionEvidence::medium(format!("{file} declares pytest")))
     })
 }
 
-fn gem(project: &Project<'_>, name: &str) -> Option<Evidence> {
+fn gem(project: &ProjectProbe<'_>, name: &str) -> Option<DetectionEvidence> {
     project
         .needs_gem(name)
-        .then(|| Evidence::medium(format!("Gemfile names {name}")))
+        .then(|| DetectionEvidence::medium(format!("Gemfile names {name}")))
 }
 
-fn python_module(project: &Project<'_>, module: &str) -> Option<Vec<String>> {
+fn python_module(project: &ProjectProbe<'_>, module: &str) -> Option<Vec<String>> {
     let python = project
         .python_program("python3")
         .or_else(|| project.python_program("python"))?;
@@ -394,7 +397,7 @@ fn python_module(project: &Project<'_>, module: &str) -> Option<Vec<String>> {
 }
 
 /// Finds a build folder that has tests.
-fn ctest_folder(project: &Project<'_>) -> Option<&'static str> {
+fn ctest_folder(project: &ProjectProbe<'_>) -> Option<&'static str> {
     let folders = [
         "build",
         "out",

@@ -7,8 +7,8 @@ use std::path::Path;
 use artel_files::RootFolder;
 use ignore::WalkBuilder;
 
-use super::runner::Language;
-use crate::above::{Above, heed_rules};
+use super::runner::TestLanguage;
+use crate::above::{AncestorIgnoreRules, heed_rules};
 
 /// Largest number of entries visited; the survey of a larger tree is incomplete.
 const MOST_ENTRIES: usize = 50_000;
@@ -35,21 +35,21 @@ const SKIPPED: &[&str] = &[
 
 /// The result of a walk.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct ProjectSurvey {
     /// Folders with a marker file, relative to the tree.
     pub(crate) folders: BTreeSet<String>,
     /// Files that look like tests, with their language.
-    pub(crate) tests: BTreeSet<(String, Language)>,
+    pub(crate) tests: BTreeSet<(String, TestLanguage)>,
     /// Whether the tree had more entries than were visited.
     pub(crate) is_cut: bool,
 }
 
-impl Survey {
+impl ProjectSurvey {
     /// Walks a folder of the tree.
     pub(crate) fn of(root: &RootFolder, folder: &str, markers: &[&str]) -> Self {
         let mut survey = Self::default();
         let start = root.path().join(folder);
-        let above = Above::of(root.path(), &start);
+        let above = AncestorIgnoreRules::of(root.path(), &start);
         let mut walk = WalkBuilder::new(&start);
         heed_rules(&mut walk, &start);
         walk.hidden(false)
@@ -98,13 +98,13 @@ impl Survey {
     fn take_bare(&mut self, folder: &str) {
         let mut tests = self.tests.iter();
         let is_bare = |path: &str| !self.folders.iter().any(|folder| is_within(path, folder));
-        if tests.any(|(path, of)| *of == Language::Python && is_bare(path)) {
+        if tests.any(|(path, of)| *of == TestLanguage::Python && is_bare(path)) {
             self.folders.insert(folder.to_owned());
         }
     }
 
     /// Returns whether a folder has tests of a language.
-    pub(crate) fn has_tests(&self, folder: &str, language: Language) -> bool {
+    pub(crate) fn has_tests(&self, folder: &str, language: TestLanguage) -> bool {
         let mut tests = self.tests.iter();
         tests.any(|(path, of)| *of == language && is_within(path, folder))
     }
@@ -129,7 +129,7 @@ fn owner<'f>(folder: &'f str, name: &str) -> &'f str {
 
 /// Returns the language of a test file by its name, or `None` if it does not look like
 /// one.
-pub(crate) fn test_language(path: &str) -> Option<Language> {
+pub(crate) fn test_language(path: &str) -> Option<TestLanguage> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (stem, end) = name.rsplit_once('.')?;
     let in_folder = |wanted: &str| folder.split('/').any(|part| part == wanted);
@@ -154,19 +154,19 @@ pub(crate) fn test_language(path: &str) -> Option<Language> {
 }
 
 /// Returns the language of a file by its extension.
-pub(crate) fn language_of(end: &str) -> Option<Language> {
+pub(crate) fn language_of(end: &str) -> Option<TestLanguage> {
     Some(match end {
-        "rs" => Language::Rust,
-        "go" => Language::Go,
+        "rs" => TestLanguage::Rust,
+        "go" => TestLanguage::Go,
         "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "jsx" | "tsx" | "vue" | "svelte" => {
-            Language::JavaScript
+            TestLanguage::JavaScript
         }
-        "py" | "pyi" => Language::Python,
-        "rb" | "rake" => Language::Ruby,
-        "java" | "kt" | "kts" | "groovy" => Language::Java,
-        "c" | "cc" | "cpp" | "cxx" | "h" | "hpp" | "hxx" => Language::C,
-        "ex" | "exs" => Language::Elixir,
-        "php" => Language::Php,
+        "py" | "pyi" => TestLanguage::Python,
+        "rb" | "rake" => TestLanguage::Ruby,
+        "java" | "kt" | "kts" | "groovy" => TestLanguage::Java,
+        "c" | "cc" | "cpp" | "cxx" | "h" | "hpp" | "hxx" => TestLanguage::C,
+        "ex" | "exs" => TestLanguage::Elixir,
+        "php" => TestLanguage::Php,
         _ => return None,
     })
 }

@@ -11,14 +11,14 @@ use std::os::unix::fs::PermissionsExt;
 use artel_files::RootFolder;
 use tempfile::TempDir;
 
-use super::project::{Programs, Project};
+use super::project::{ProgramSearchPath, ProjectProbe};
 
 /// A tree, with a folder of programs beside it.
 struct Place {
     _tree: TempDir,
     _bin: TempDir,
     root: RootFolder,
-    programs: Programs,
+    programs: ProgramSearchPath,
 }
 
 impl Place {
@@ -37,14 +37,14 @@ impl Place {
         let pair = (OsStr::new("PATH"), bin.path().as_os_str());
         Self {
             root: RootFolder::open(tree.path()).unwrap(),
-            programs: Programs::of([pair].into_iter()),
+            programs: ProgramSearchPath::of([pair].into_iter()),
             _tree: tree,
             _bin: bin,
         }
     }
 
-    fn top(&self) -> Project<'_> {
-        Project {
+    fn top(&self) -> ProjectProbe<'_> {
+        ProjectProbe {
             root: &self.root,
             programs: &self.programs,
             folder: String::new(),

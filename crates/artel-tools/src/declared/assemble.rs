@@ -3,23 +3,23 @@
 
 use serde_json::{Map, Value};
 
-use super::file::{BadDeclaration, Sort};
-use super::{Declared, Parameter};
-use crate::{Trouble, TroubleKind};
+use super::file::{ToolDeclarationError, ToolParameterType};
+use super::{DeclaredTool, DeclaredToolParameter};
+use crate::{ToolError, ToolErrorKind};
 
 /// The words of a call, and the files that they name.
-pub(super) struct Assembled {
+pub(super) struct DeclaredToolCommand {
     pub(super) words: Vec<String>,
     pub(super) reads: Vec<String>,
     pub(super) writes: Vec<String>,
 }
 
-impl Declared {
+impl DeclaredTool {
     /// Checks that the command's placeholders and the parameters match.
-    pub(super) fn check_gaps(&self) -> Result<(), BadDeclaration> {
+    pub(super) fn check_gaps(&self) -> Result<(), ToolDeclarationError> {
         let gaps: Vec<&str> = self.command.iter().flat_map(|word| gaps(word)).collect();
         if let Some(unknown) = gaps.iter().find(|gap| self.parameter(gap).is_none()) {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 "command",
                 format!("has the gap `{{{unknown}}}`, which is no parameter"),
             ));
@@ -29,13 +29,13 @@ impl Declared {
             .iter()
             .find(|parameter| !gaps.contains(&parameter.name.as_str()));
         if let Some(unused) = unused {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 format!("parameters.{}", unused.name),
                 "stands nowhere in the command",
             ));
         }
         if !gaps_of(&self.command[0]).is_empty() {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 "command",
                 "begins with a gap; the program is fixed",
             ));
@@ -43,14 +43,14 @@ impl Declared {
         Ok(())
     }
 
-    fn parameter(&self, name: &str) -> Option<&Parameter> {
+    fn parameter(&self, name: &str) -> Option<&DeclaredToolParameter> {
         self.parameters
             .iter()
             .find(|parameter| parameter.name == name)
     }
 
     /// Fills the placeholders.
-    pub(super) fn assemble(&self, input: &Value) -> Result<Assembled, Trouble> {
+    pub(super) fn assemble(&self, input: &Value) -> Result<DeclaredToolCommand, ToolError> {
         let empty = Map::new();
         let given = match input {
             Value::Object(given) => given,
@@ -62,7 +62,7 @@ impl Declared {
             return Err(bad(format!("there is no parameter `{unknown}`"))
                 .hint(format!("parameters: {}", known.join(", "))));
         }
-        let mut assembled = Assembled {
+        let mut assembled = DeclaredToolCommand {
             words: Vec::new(),
             reads: Vec::new(),
             writes: Vec::new(),
@@ -73,7 +73,7 @@ impl Declared {
         let line = assembled.words.join(" ");
         if let Some(pattern) = self.blocked.iter().find(|pattern| pattern.is_match(&line)) {
             let what = format!("the command matches the blocked pattern `{pattern}`");
-            return Err(Trouble::new(TroubleKind::Refused, what));
+            return Err(ToolError::new(ToolErrorKind::Refused, what));
         }
         Ok(assembled)
     }
@@ -84,8 +84,8 @@ impl Declared {
         &self,
         word: &str,
         given: &Map<String, Value>,
-        assembled: &mut Assembled,
-    ) -> Result<(), Trouble> {
+        assembled: &mut DeclaredToolCommand,
+    ) -> Result<(), ToolError> {
         // One pass over the author's text: values are not searched for further placeholders.
         let mut filled = String::new();
         let mut rest = word;
@@ -104,13 +104,16 @@ impl Declared {
             };
             // A word that begins with a dash would be an option of the program. The words of flags
             // and choices come from the author, so they may be options.
-            let is_own = matches!(parameter.sort, Sort::Flag | Sort::Choice);
+            let is_own = matches!(
+                parameter.sort,
+                ToolParameterType::Flag | ToolParameterType::Choice
+            );
             if filled.is_empty() && text.starts_with('-') && !is_own {
                 let what = format!("`{gap}` begins with `-` and would be read as an option");
-                return Err(Trouble::new(TroubleKind::Refused, what)
+                return Err(ToolError::new(ToolErrorKind::Refused, what)
                     .hint("write ./ in front of a file's name"));
             }
-            if parameter.sort == Sort::Path {
+            if parameter.sort == ToolParameterType::Path {
                 let files = if parameter.is_written {
                     &mut assembled.writes
                 } else {
@@ -126,21 +129,26 @@ impl Declared {
     }
 }
 
-impl Parameter {
+impl DeclaredToolParameter {
     /// Returns the text for the placeholder, or `None` if it stays empty.
-    fn text(&self, given: Option<&Value>) -> Result<Option<String>, Trouble> {
+    fn text(&self, given: Option<&Value>) -> Result<Option<String>, ToolError> {
         let name = &self.name;
         let text = match (self.sort, given) {
-            (Sort::Flag, Some(Value::Bool(true))) => return Ok(self.word.clone()),
-            (Sort::Flag, None | Some(Value::Bool(false) | Value::Null)) => {
+            (ToolParameterType::Flag, Some(Value::Bool(true))) => return Ok(self.word.clone()),
+            (ToolParameterType::Flag, None | Some(Value::Bool(false) | Value::Null)) => {
                 return Ok(None);
             }
             (_, None | Some(Value::Null)) if self.is_optional => return Ok(None),
             (_, None | Some(Value::Null)) => return Err(bad(format!("`{name}` is missing"))),
-            (Sort::Integer, Some(Value::Number(number))) if number.is_i64() || number.is_u64() => {
+            (ToolParameterType::Integer, Some(Value::Number(number)))
+                if number.is_i64() || number.is_u64() =>
+            {
                 number.to_string()
             }
-            (Sort::Text | Sort::Path | Sort::Choice, Some(Value::String(text))) => text.clone(),
+            (
+                ToolParameterType::Text | ToolParameterType::Path | ToolParameterType::Choice,
+                Some(Value::String(text)),
+            ) => text.clone(),
             (sort, Some(_)) => {
                 let wanted = format!("{sort:?}").to_lowercase();
                 return Err(bad(format!("`{name}` is not of type {wanted}")));
@@ -149,15 +157,15 @@ impl Parameter {
         if text.contains('\0') {
             return Err(bad(format!("`{name}` holds a NUL")));
         }
-        if self.sort == Sort::Choice && !self.choices.contains(&text) {
+        if self.sort == ToolParameterType::Choice && !self.choices.contains(&text) {
             return Err(bad(format!(
                 "`{name}` is none of: {}",
                 self.choices.join(", ")
             )));
         }
         match &self.pattern {
-            Some(pattern) if !pattern.is_match(&text) => Err(Trouble::new(
-                TroubleKind::Refused,
+            Some(pattern) if !pattern.is_match(&text) => Err(ToolError::new(
+                ToolErrorKind::Refused,
                 format!("`{name}` does not match its pattern `{pattern}`"),
             )),
             _ => Ok(Some(text)),
@@ -183,6 +191,6 @@ fn gaps_of(word: &str) -> Vec<&str> {
     gaps
 }
 
-fn bad(what: impl Into<String>) -> Trouble {
-    Trouble::new(TroubleKind::BadInput, what)
+fn bad(what: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorKind::BadInput, what)
 }

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::Parameter;
+use super::DeclaredToolParameter;
 
 /// Why a declaration cannot be used: the field, and its fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {what}")]
-pub struct BadDeclaration {
+pub struct ToolDeclarationError {
     /// The field, or `line:column` if the file is not valid TOML.
     pub field: String,
     /// The fault, and what to write instead.
     pub what: String,
 }
 
-impl BadDeclaration {
+impl ToolDeclarationError {
     pub(super) fn new(field: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -40,14 +40,14 @@ pub(super) struct ToolFile {
     #[serde(default)]
     pub(super) network: Vec<String>,
     #[serde(default)]
-    pub(super) parameters: BTreeMap<String, ParameterFile>,
+    pub(super) parameters: BTreeMap<String, ToolFileParameter>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ParameterFile {
+pub(super) struct ToolFileParameter {
     #[serde(rename = "type")]
-    pub(super) sort: Sort,
+    pub(super) sort: ToolParameterType,
     pub(super) description: String,
     pub(super) pattern: Option<String>,
     #[serde(default)]
@@ -64,7 +64,7 @@ pub(super) struct ParameterFile {
 /// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Sort {
+pub(super) enum ToolParameterType {
     /// Text that matches the pattern.
     Text,
     /// A file in the run's tree.
@@ -82,11 +82,11 @@ pub(super) enum Sort {
 const CREDENTIALS: &[&str] = &["password", "passwd", "token", "secret", "api_key", "apikey"];
 
 impl ToolFile {
-    pub(super) fn parse(stem: &str, text: &str) -> Result<Self, BadDeclaration> {
+    pub(super) fn parse(stem: &str, text: &str) -> Result<Self, ToolDeclarationError> {
         let is_name =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
         if stem.is_empty() || stem.len() > 64 || !stem.chars().all(is_name) {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 "file name",
                 "is the tool's name: at most 64 lower-case letters, digits and `_`",
             ));
@@ -100,16 +100,16 @@ impl ToolFile {
                 .next()
                 .map_or(0, |rest| rest.chars().count())
                 + 1;
-            BadDeclaration::new(format!("{line}:{column}"), cause.message().to_owned())
+            ToolDeclarationError::new(format!("{line}:{column}"), cause.message().to_owned())
         })?;
         if file.command.is_empty() {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 "command",
                 "is empty; write the program and its words: [\"wc\", \"-l\", \"{path}\"]",
             ));
         }
         if file.description.trim().is_empty() {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 "description",
                 "is empty; say what the tool does",
             ));
@@ -118,28 +118,28 @@ impl ToolFile {
     }
 }
 
-impl Parameter {
-    pub(super) fn of(name: &str, file: &ParameterFile) -> Result<Self, BadDeclaration> {
+impl DeclaredToolParameter {
+    pub(super) fn of(name: &str, file: &ToolFileParameter) -> Result<Self, ToolDeclarationError> {
         let field = |what: &str| format!("parameters.{name}.{what}");
         let lower = name.to_lowercase();
         if CREDENTIALS.iter().any(|word| lower.contains(word)) {
-            return Err(BadDeclaration::new(
+            return Err(ToolDeclarationError::new(
                 format!("parameters.{name}"),
                 "looks like a credential; name it in `secrets` instead, then it goes into the \
                  environment and a model never sees it",
             ));
         }
-        if file.sort == Sort::Text && file.pattern.is_none() {
-            return Err(BadDeclaration::new(
+        if file.sort == ToolParameterType::Text && file.pattern.is_none() {
+            return Err(ToolDeclarationError::new(
                 field("pattern"),
                 "is missing; say what the text may be, such as \"[a-z0-9-]{1,40}\"",
             ));
         }
-        if file.sort == Sort::Choice && file.choices.is_empty() {
-            return Err(BadDeclaration::new(field("choices"), "is empty"));
+        if file.sort == ToolParameterType::Choice && file.choices.is_empty() {
+            return Err(ToolDeclarationError::new(field("choices"), "is empty"));
         }
-        if file.sort == Sort::Flag && file.word.is_none() {
-            return Err(BadDeclaration::new(
+        if file.sort == ToolParameterType::Flag && file.word.is_none() {
+            return Err(ToolDeclarationError::new(
                 field("word"),
                 "is missing; say the word that the flag stands for, such as \"--verbose\"",
             ));
@@ -160,10 +160,10 @@ impl Parameter {
     }
 }
 
-pub(super) fn regex(field: &str, pattern: &str) -> Result<Regex, BadDeclaration> {
+pub(super) fn regex(field: &str, pattern: &str) -> Result<Regex, ToolDeclarationError> {
     Regex::new(pattern).map_err(|cause| {
         let last = cause.to_string();
         let last = last.lines().last().unwrap_or_default().trim().to_owned();
-        BadDeclaration::new(field, format!("is not a regular expression: {last}"))
+        ToolDeclarationError::new(field, format!("is not a regular expression: {last}"))
     })
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Declared;
+use super::DeclaredTool;
 
 const COUNT: &str = r#"
 description = "Counts lines, words or bytes of a file"
@@ -31,7 +31,7 @@ description = "The file"
 "#;
 
 fn words(input: serde_json::Value) -> Result<Vec<String>, String> {
-    let tool = Declared::parse("count", COUNT).unwrap();
+    let tool = DeclaredTool::parse("count", COUNT).unwrap();
     let assembled = tool.assemble(&input);
     assembled.map(|it| it.words).map_err(|trouble| trouble.what)
 }
@@ -65,7 +65,7 @@ type = "text"
 description = "Another"
 pattern = ".*"
 "#;
-    let tool = Declared::parse("joins", text).unwrap();
+    let tool = DeclaredTool::parse("joins", text).unwrap();
     let words = |a: &str, b: &str| tool.assemble(&json!({"a": a, "b": b})).map(|it| it.words);
     assert_eq!(words("{b}", "x").unwrap(), ["echo", "{b}x"]);
     assert_eq!(words("{b", "}").unwrap(), ["echo", "{b}"]);
@@ -117,7 +117,7 @@ fn what_does_not_fit_is_refused_with_the_rule_named() {
 fn a_broken_declaration_says_where_and_what() {
     let with = |from: &str, to: &str| {
         let text = COUNT.replacen(from, to, 1);
-        Declared::parse("count", &text).unwrap_err().to_string()
+        DeclaredTool::parse("count", &text).unwrap_err().to_string()
     };
     assert_eq!(
         with("pattern = \"[a-z]+\"\n", ""),
@@ -144,5 +144,5 @@ fn a_broken_declaration_says_where_and_what() {
         with("[parameters.list]", "[parameters.api_token]")
             .starts_with("`parameters.api_token` looks like")
     );
-    assert!(Declared::parse("Count it", COUNT).is_err());
+    assert!(DeclaredTool::parse("Count it", COUNT).is_err());
 }

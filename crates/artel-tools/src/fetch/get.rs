@@ -14,8 +14,8 @@ use encoding_rs::{Encoding, UTF_8};
 use reqwest::header::{CONTENT_TYPE, LOCATION};
 use reqwest::{Client, Response, redirect};
 
-use super::url::Page;
-use crate::{Trouble, TroubleKind};
+use super::url::FetchUrl;
+use crate::{ToolError, ToolErrorKind};
 
 /// Time limit for the whole request.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -28,15 +28,15 @@ const GLANCE: Duration = Duration::from_millis(50);
 
 /// The response of a host.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct FetchResponse {
     pub(super) status: u16,
     pub(super) bytes: u64,
-    pub(super) body: Body,
+    pub(super) body: FetchedContent,
 }
 
 /// The content of a response.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(super) enum FetchedContent {
     /// The page is at another address.
     Moved { location: String },
     /// A page with tags.
@@ -48,7 +48,7 @@ pub(super) enum Body {
 }
 
 /// The kind of content that a response declares.
-enum Content {
+enum FetchContentType {
     Html,
     Text,
     Unknown,
@@ -56,7 +56,7 @@ enum Content {
 }
 
 /// The reason why a request failed.
-enum Failed {
+enum FetchError {
     Client(reqwest::Error),
     System(std::io::Error),
     Cancelled,
@@ -64,13 +64,13 @@ enum Failed {
 
 /// Requests a page.
 pub(super) fn get(
-    page: &Page,
+    page: &FetchUrl,
     most: u64,
     reach: &ProxyOptions,
     told: Observer,
     cancel: &CancelToken,
-) -> Result<Answer, Trouble> {
-    let machine = |what: String| Trouble::new(TroubleKind::Machine, what);
+) -> Result<FetchResponse, ToolError> {
+    let machine = |what: String| ToolError::new(ToolErrorKind::Machine, what);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let listener =
         listener.map_err(|error| machine(format!("no door for the request: {error}")))?;
@@ -104,38 +104,38 @@ pub(super) fn get(
     }
     match answer {
         Ok(Ok(answer)) => Ok(answer),
-        Ok(Err(Failed::Client(error))) => Err(not_answered(page, &error)),
-        Ok(Err(Failed::System(error))) => Err(machine(error.to_string())),
-        Ok(Err(Failed::Cancelled)) => Err(called_off(page)),
+        Ok(Err(FetchError::Client(error))) => Err(not_answered(page, &error)),
+        Ok(Err(FetchError::System(error))) => Err(machine(error.to_string())),
+        Ok(Err(FetchError::Cancelled)) => Err(called_off(page)),
         Err(_) => Err(machine("the request ended unexpectedly".to_owned())),
     }
 }
 
 /// Returns the error for a connection that the proxy did not let through.
-fn stopped(page: &Page, passage: &ProxyAccess) -> Option<Trouble> {
+fn stopped(page: &FetchUrl, passage: &ProxyAccess) -> Option<ToolError> {
     let host = page.host();
     match &passage.verdict {
         ProxyAccessOutcome::Allowed { .. } => None,
         ProxyAccessOutcome::Refused { why } => Some(
-            Trouble::new(
-                TroubleKind::Refused,
+            ToolError::new(
+                ToolErrorKind::Refused,
                 format!("{host} cannot be fetched: {why}"),
             )
             .hint("a name must lead to public addresses only"),
         ),
-        ProxyAccessOutcome::Unreachable { why } => Some(Trouble::new(
-            TroubleKind::Failed,
+        ProxyAccessOutcome::Unreachable { why } => Some(ToolError::new(
+            ToolErrorKind::Failed,
             format!("{host} cannot be reached: {why}"),
         )),
     }
 }
 
-fn called_off(page: &Page) -> Trouble {
+fn called_off(page: &FetchUrl) -> ToolError {
     let what = format!("{} had not answered when it was called off", page.host());
-    Trouble::new(TroubleKind::Cancelled, what)
+    ToolError::new(ToolErrorKind::Cancelled, what)
 }
 
-fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
+fn not_answered(page: &FetchUrl, error: &reqwest::Error) -> ToolError {
     let mut why = Vec::new();
     let mut next: Option<&dyn std::error::Error> = std::error::Error::source(error);
     while let Some(cause) = next {
@@ -144,22 +144,27 @@ fn not_answered(page: &Page, error: &reqwest::Error) -> Trouble {
     }
     let (kind, what) = if error.is_timeout() {
         (
-            TroubleKind::TimedOut,
+            ToolErrorKind::TimedOut,
             "did not answer in 30 seconds".to_owned(),
         )
     } else {
         (
-            TroubleKind::Failed,
+            ToolErrorKind::Failed,
             format!("did not answer: {}", why.join(": ")),
         )
     };
-    Trouble::new(kind, format!("{} {what}", page.host()))
+    ToolError::new(kind, format!("{} {what}", page.host()))
 }
 
-fn ask(page: &Page, most: u64, way: &str, cancel: &CancelToken) -> Result<Answer, Failed> {
+fn ask(
+    page: &FetchUrl,
+    most: u64,
+    way: &str,
+    cancel: &CancelToken,
+) -> Result<FetchResponse, FetchError> {
     // The first caller to install a provider wins, and all install the same one.
     drop(rustls::crypto::ring::default_provider().install_default());
-    let proxy = reqwest::Proxy::all(way).map_err(Failed::Client)?;
+    let proxy = reqwest::Proxy::all(way).map_err(FetchError::Client)?;
     let client = Client::builder()
         .no_proxy()
         .proxy(proxy)
@@ -168,20 +173,20 @@ fn ask(page: &Page, most: u64, way: &str, cancel: &CancelToken) -> Result<Answer
         .timeout(LONGEST)
         .user_agent(concat!("artel/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(Failed::Client)?;
+        .map_err(FetchError::Client)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(Failed::System)?;
+        .map_err(FetchError::System)?;
     runtime.block_on(async {
         let answer = async {
             let response = client.get(page.url().clone()).send().await;
-            let response = response.map_err(Failed::Client)?;
-            take(page, response, most).await.map_err(Failed::Client)
+            let response = response.map_err(FetchError::Client)?;
+            take(page, response, most).await.map_err(FetchError::Client)
         };
         tokio::select! {
             answer = answer => answer,
-            () = cancelled(cancel) => Err(Failed::Cancelled),
+            () = cancelled(cancel) => Err(FetchError::Cancelled),
         }
     })
 }
@@ -193,7 +198,11 @@ async fn cancelled(cancel: &CancelToken) {
     }
 }
 
-async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, reqwest::Error> {
+async fn take(
+    page: &FetchUrl,
+    mut response: Response,
+    most: u64,
+) -> Result<FetchResponse, reqwest::Error> {
     let status = response.status();
     let header = |name| {
         let value = response.headers().get(name)?;
@@ -203,19 +212,19 @@ async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, 
         && let Some(location) = header(LOCATION)
     {
         let location = page.url().join(&location).map_or(location, String::from);
-        return Ok(Answer {
+        return Ok(FetchResponse {
             status: status.as_u16(),
             bytes: 0,
-            body: Body::Moved { location },
+            body: FetchedContent::Moved { location },
         });
     }
     let kind = header(CONTENT_TYPE).unwrap_or_default();
     let content = content(&kind);
-    if matches!(content, Content::Unfit) {
-        return Ok(Answer {
+    if matches!(content, FetchContentType::Unfit) {
+        return Ok(FetchResponse {
             status: status.as_u16(),
             bytes: 0,
-            body: Body::Unfit {
+            body: FetchedContent::Unfit {
                 kind: essence(&kind),
             },
         });
@@ -231,7 +240,7 @@ async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, 
             break;
         }
     }
-    Ok(Answer {
+    Ok(FetchResponse {
         status: status.as_u16(),
         bytes: bytes.len() as u64,
         body: body(&content, &kind, &bytes, is_cut.into()),
@@ -239,18 +248,23 @@ async fn take(page: &Page, mut response: Response, most: u64) -> Result<Answer, 
 }
 
 /// Whether the content was longer than the part that was read.
-struct Cut(bool);
+struct FetchTruncation(bool);
 
-impl From<bool> for Cut {
+impl From<bool> for FetchTruncation {
     fn from(is_cut: bool) -> Self {
         Self(is_cut)
     }
 }
 
-fn body(content: &Content, kind: &str, bytes: &[u8], Cut(is_cut): Cut) -> Body {
+fn body(
+    content: &FetchContentType,
+    kind: &str,
+    bytes: &[u8],
+    FetchTruncation(is_cut): FetchTruncation,
+) -> FetchedContent {
     let is_binary = bytes.iter().take(8192).any(|byte| *byte == 0);
     if is_binary {
-        return Body::Unfit {
+        return FetchedContent::Unfit {
             kind: "binary".to_owned(),
         };
     }
@@ -263,9 +277,9 @@ fn body(content: &Content, kind: &str, bytes: &[u8], Cut(is_cut): Cut) -> Body {
         .to_ascii_lowercase();
     let looks_html = start.starts_with("<!doctype html") || start.starts_with("<html");
     match content {
-        Content::Html => Body::Html { text, is_cut },
-        Content::Unknown if looks_html => Body::Html { text, is_cut },
-        _ => Body::Text { text, is_cut },
+        FetchContentType::Html => FetchedContent::Html { text, is_cut },
+        FetchContentType::Unknown if looks_html => FetchedContent::Html { text, is_cut },
+        _ => FetchedContent::Text { text, is_cut },
     }
 }
 
@@ -284,20 +298,22 @@ fn essence(kind: &str) -> String {
         .collect()
 }
 
-fn content(kind: &str) -> Content {
+fn content(kind: &str) -> FetchContentType {
     let kind = essence(kind);
     let (family, sort) = kind.split_once('/').unwrap_or((kind.as_str(), ""));
     match (family, sort) {
-        ("", _) => Content::Unknown,
-        ("text", "html") | ("application", "xhtml+xml") => Content::Html,
-        ("text", _) => Content::Text,
+        ("", _) => FetchContentType::Unknown,
+        ("text", "html") | ("application", "xhtml+xml") => FetchContentType::Html,
+        ("text", _) => FetchContentType::Text,
         (
             "application",
             "json" | "xml" | "javascript" | "x-javascript" | "ecmascript" | "yaml" | "x-yaml"
             | "toml" | "x-toml" | "x-sh" | "sql" | "graphql" | "x-ndjson" | "rtf",
-        ) => Content::Text,
-        ("application", sort) if sort.ends_with("+json") || sort.ends_with("+xml") => Content::Text,
-        _ => Content::Unfit,
+        ) => FetchContentType::Text,
+        ("application", sort) if sort.ends_with("+json") || sort.ends_with("+xml") => {
+            FetchContentType::Text
+        }
+        _ => FetchContentType::Unfit,
     }
 }
 

@@ -43,7 +43,7 @@ const BLOCKS: &[&str] = &[
 
 /// Converts a page to text. Links are completed with the page's own address.
 pub(super) fn to_text(html: &str, base: &Url) -> String {
-    let mut page = Page {
+    let mut page = HtmlTextRenderer {
         out: String::new(),
         base,
         links: Vec::new(),
@@ -58,7 +58,7 @@ pub(super) fn to_text(html: &str, base: &Url) -> String {
     page.finish()
 }
 
-struct Page<'p> {
+struct HtmlTextRenderer<'p> {
     out: String,
     base: &'p Url,
     /// Offset of each open link in the text, and its target.
@@ -67,7 +67,7 @@ struct Page<'p> {
     pre: usize,
 }
 
-impl Page<'_> {
+impl HtmlTextRenderer<'_> {
     /// Consumes one tag or comment, and returns the rest.
     fn markup<'t>(&mut self, text: &'t str) -> &'t str {
         if let Some(comment) = text.strip_prefix("<!--") {

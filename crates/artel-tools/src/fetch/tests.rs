@@ -8,7 +8,7 @@ use artel_sandbox::run::CancelToken;
 use proptest::prelude::*;
 use reqwest::Url;
 
-use super::url::Page;
+use super::url::FetchUrl;
 use super::*;
 
 /// A public address in the test's own network.
@@ -48,14 +48,14 @@ fn world(names: &[(&str, &str)], server: SocketAddr) -> Way {
     }
 }
 
-fn fetched(url: &str, answer: &'static [u8], most: u64) -> Result<Observation, Trouble> {
+fn fetched(url: &str, answer: &'static [u8], most: u64) -> Result<ToolObservation, ToolError> {
     let names = [
         ("docs.example", PUBLIC),
         ("inside.example", "10.0.0.7"),
         ("me.example", "127.0.0.1"),
     ];
     let way = world(&names, server(answer));
-    let page = Page::parse(url)?;
+    let page = FetchUrl::parse(url)?;
     let answer = get::get(
         &page,
         most,
@@ -117,20 +117,20 @@ fn what_has_no_text_is_refused_politely() {
     let png = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 4\r\n\r\n\x89PNG";
     assert_eq!(
         fetched("http://docs.example/", png, 100).unwrap_err().kind,
-        TroubleKind::Unfit
+        ToolErrorKind::Unfit
     );
     let zeros = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na\0b";
     assert_eq!(
         fetched("http://docs.example/", zeros, 100)
             .unwrap_err()
             .kind,
-        TroubleKind::Unfit
+        ToolErrorKind::Unfit
     );
     let gone =
         b"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\ngone";
     assert_eq!(
         fetched("http://docs.example/", gone, 100).unwrap_err().kind,
-        TroubleKind::NotFound
+        ToolErrorKind::NotFound
     );
 }
 
@@ -142,10 +142,10 @@ fn names_of_private_places_are_refused_and_written_addresses_are_not() {
         "https://inside.example/",
     ] {
         let trouble = fetched(url, JSON, 100).unwrap_err();
-        assert_eq!(trouble.kind, TroubleKind::Refused, "{url}: {trouble}");
+        assert_eq!(trouble.kind, ToolErrorKind::Refused, "{url}: {trouble}");
     }
     let trouble = fetched("http://nobody.example/", JSON, 100).unwrap_err();
-    assert_eq!(trouble.kind, TroubleKind::Failed, "{trouble}");
+    assert_eq!(trouble.kind, ToolErrorKind::Failed, "{trouble}");
     assert!(fetched("http://127.0.0.1:8080/", JSON, 100).is_ok());
 }
 
@@ -167,7 +167,7 @@ fn policy_is_asked_about_the_host_in_its_one_spelling() {
         ("", None),
     ];
     for (url, expected) in table {
-        let grant = Page::parse(url).ok().map(|page| page.grant());
+        let grant = FetchUrl::parse(url).ok().map(|page| page.grant());
         assert_eq!(grant.as_deref(), expected, "{url}");
     }
 }
@@ -222,9 +222,9 @@ fn a_request_that_is_called_off_ends_although_nobody_answers() {
         let mut heard = Vec::new();
         stream.read_to_end(&mut heard).ok();
     });
-    let page = Page::parse("http://docs.example/slow").unwrap();
+    let page = FetchUrl::parse("http://docs.example/slow").unwrap();
     let trouble = get::get(&page, 100, &way, Arc::new(|_| {}), &cancel).unwrap_err();
-    assert_eq!(trouble.kind, TroubleKind::Cancelled, "{trouble}");
+    assert_eq!(trouble.kind, ToolErrorKind::Cancelled, "{trouble}");
     assert!(trouble.what.contains("docs.example"), "{trouble}");
     silent.join().unwrap();
 }
@@ -255,10 +255,10 @@ fn a_certificate_that_nobody_vouches_for_is_refused() {
         let end = rustls::Stream::new(&mut session, &mut stream).read_to_end(&mut heard);
         (heard, end.is_err())
     });
-    let page = Page::parse("https://docs.example/").unwrap();
+    let page = FetchUrl::parse("https://docs.example/").unwrap();
     let cancel = CancelToken::new().unwrap();
     let trouble = get::get(&page, 100, &way, Arc::new(|_| {}), &cancel).unwrap_err();
-    assert_eq!(trouble.kind, TroubleKind::Failed, "{trouble}");
+    assert_eq!(trouble.kind, ToolErrorKind::Failed, "{trouble}");
     assert!(trouble.what.contains("certificate"), "{trouble}");
     let (heard, is_broken) = server.join().unwrap();
     assert!(heard.is_empty() && is_broken, "{heard:?}");
@@ -285,7 +285,7 @@ fn a_name_that_leads_elsewhere_by_the_next_call_is_judged_by_where_it_leads_now(
             }),
             ..Way::default()
         };
-        let page = Page::parse("http://docs.example/").unwrap();
+        let page = FetchUrl::parse("http://docs.example/").unwrap();
         let fetch = || {
             let answer = get::get(
                 &page,
@@ -298,7 +298,7 @@ fn a_name_that_leads_elsewhere_by_the_next_call_is_judged_by_where_it_leads_now(
         };
         fetch().unwrap();
         assert_eq!(dials.load(Ordering::Relaxed), 1, "one look-up, one dial");
-        assert_eq!(fetch().unwrap_err().kind, TroubleKind::Refused, "{later}");
+        assert_eq!(fetch().unwrap_err().kind, ToolErrorKind::Refused, "{later}");
         assert_eq!(dials.load(Ordering::Relaxed), 1, "{later}");
     }
 }

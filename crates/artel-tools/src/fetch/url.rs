@@ -3,22 +3,22 @@
 use artel_sandbox::GrantedHost;
 use reqwest::Url;
 
-use crate::{Trouble, TroubleKind};
+use crate::{ToolError, ToolErrorKind};
 
 /// A checked web address.
 #[derive(Debug, Clone)]
-pub(super) struct Page {
+pub(super) struct FetchUrl {
     url: Url,
     host: GrantedHost,
 }
 
-impl Page {
+impl FetchUrl {
     /// Parses an address. It must use http or https, contain no user, and have a host that can
     /// be granted.
-    pub(super) fn parse(text: &str) -> Result<Self, Trouble> {
+    pub(super) fn parse(text: &str) -> Result<Self, ToolError> {
         let bad = |why: String| {
-            Trouble::new(
-                TroubleKind::BadInput,
+            ToolError::new(
+                ToolErrorKind::BadInput,
                 format!("this address cannot be fetched: {why}"),
             )
             .hint("write it whole, as in `https://docs.rs/serde`")

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use artel_files::RootFolderError;
 
-use super::spot::{Spot, only};
-use crate::{Bench, Trouble};
+use super::spot::{ResolvedToolPath, only};
+use crate::{ToolContext, ToolError};
 
 /// A file before and after a change; `None` means that it does not exist.
-pub(crate) struct Change<'b> {
-    pub(crate) spot: Spot<'b>,
+pub(crate) struct PendingFileChange<'b> {
+    pub(crate) spot: ResolvedToolPath<'b>,
     pub(crate) before: Option<Vec<u8>>,
     pub(crate) after: Option<Vec<u8>>,
     /// The mode to set, or `None` to keep it.
@@ -20,19 +20,22 @@ pub(crate) struct Change<'b> {
 }
 
 /// A change that was carried out, with the data needed to undo it.
-struct Done<'c, 'b> {
-    change: &'c Change<'b>,
+struct AppliedFileChange<'c, 'b> {
+    change: &'c PendingFileChange<'b>,
     path: PathBuf,
     made: Vec<PathBuf>,
 }
 
 /// Carries out all changes in order, and updates the run's memory of the files.
-pub(crate) fn commit(changes: &[Change<'_>], bench: &Bench) -> Result<(), Trouble> {
-    let mut done: Vec<Done<'_, '_>> = Vec::new();
+pub(crate) fn commit(
+    changes: &[PendingFileChange<'_>],
+    bench: &ToolContext,
+) -> Result<(), ToolError> {
+    let mut done: Vec<AppliedFileChange<'_, '_>> = Vec::new();
     for change in changes {
         let made = missing_folders(change);
         match carry_out(change) {
-            Ok(path) => done.push(Done { change, path, made }),
+            Ok(path) => done.push(AppliedFileChange { change, path, made }),
             Err(mut trouble) => {
                 let stuck: Vec<_> = done.iter().rev().filter_map(take_back).collect();
                 trouble.hints.push(if stuck.is_empty() {
@@ -55,7 +58,7 @@ pub(crate) fn commit(changes: &[Change<'_>], bench: &Bench) -> Result<(), Troubl
     Ok(())
 }
 
-fn carry_out(change: &Change<'_>) -> Result<PathBuf, Trouble> {
+fn carry_out(change: &PendingFileChange<'_>) -> Result<PathBuf, ToolError> {
     let Some(after) = &change.after else {
         return change.spot.delete();
     };
@@ -69,14 +72,14 @@ fn carry_out(change: &Change<'_>) -> Result<PathBuf, Trouble> {
             let made = Vec::new();
             let path = path.clone();
             // The caller gets the error about the mode; only the bytes are restored here.
-            let _stuck = take_back(&Done { change, path, made });
+            let _stuck = take_back(&AppliedFileChange { change, path, made });
         })?;
     }
     Ok(path)
 }
 
 /// Restores one file. Returns its name if that failed.
-fn take_back(done: &Done<'_, '_>) -> Option<String> {
+fn take_back(done: &AppliedFileChange<'_, '_>) -> Option<String> {
     let spot = &done.change.spot;
     let guard = only(done.path.clone());
     let back: Result<(), RootFolderError> = match &done.change.before {
@@ -103,7 +106,7 @@ fn take_back(done: &Done<'_, '_>) -> Option<String> {
 }
 
 /// Returns the folders that the write will create, the deepest first.
-fn missing_folders(change: &Change<'_>) -> Vec<PathBuf> {
+fn missing_folders(change: &PendingFileChange<'_>) -> Vec<PathBuf> {
     let spot = &change.spot;
     if spot.about.is_some() {
         return Vec::new();

@@ -6,7 +6,7 @@ mod unified;
 
 use std::mem;
 
-pub(crate) use fit::{Unfit, fit};
+pub(crate) use fit::{HunkFitError, fit};
 
 /// The change to one file in a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,15 +16,15 @@ pub(crate) struct FilePatch {
     /// The file after the change, or `None` if the patch deletes it. Another name renames it.
     pub(crate) to: Option<String>,
     /// Whether the old file stays under its own name too.
-    pub(crate) keeps: Keeps,
+    pub(crate) keeps: PatchSourceHandling,
     pub(crate) old_mode: Option<u32>,
     pub(crate) new_mode: Option<u32>,
-    pub(crate) hunks: Vec<Hunk>,
+    pub(crate) hunks: Vec<PatchHunk>,
 }
 
 /// Treatment of the old file when the new file has another name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Keeps {
+pub(crate) enum PatchSourceHandling {
     #[default]
     Neither,
     /// The patch copies the file.
@@ -33,7 +33,7 @@ pub(crate) enum Keeps {
 
 /// Adjacent lines that change together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Hunk {
+pub(crate) struct PatchHunk {
     /// The heading of the hunk, which identifies it in messages.
     pub(crate) title: String,
     /// Number of lines before the hunk in the old text, if the patch states it.
@@ -42,21 +42,21 @@ pub(crate) struct Hunk {
     pub(crate) new_start: Option<usize>,
     /// Lines to find first, one after the other; the hunk comes after them.
     pub(crate) seek: Vec<String>,
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<PatchLine>,
     /// Whether the hunk ends at the end of the file.
     pub(crate) is_at_end: bool,
 }
 
 /// A line of a hunk, with its line ending.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) side: Side,
+pub(crate) struct PatchLine {
+    pub(crate) side: PatchLineSide,
     pub(crate) text: String,
 }
 
 /// The text that a line belongs to: old, new or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum PatchLineSide {
     Both,
     Old,
     New,
@@ -84,7 +84,7 @@ impl FilePatch {
     /// Reverses the change. A copy cannot be reversed, nor a deletion without its lines.
     pub(crate) fn reversed(mut self) -> Result<Self, String> {
         let name = self.from.clone().or(self.to.clone()).unwrap_or_default();
-        if self.keeps == Keeps::Source {
+        if self.keeps == PatchSourceHandling::Source {
             return Err(format!("`{name}` is copied: that cannot be reversed"));
         }
         if self.to.is_none() && self.hunks.is_empty() {
@@ -98,9 +98,9 @@ impl FilePatch {
             mem::swap(&mut hunk.old_start, &mut hunk.new_start);
             for line in &mut hunk.lines {
                 line.side = match line.side {
-                    Side::Both => Side::Both,
-                    Side::Old => Side::New,
-                    Side::New => Side::Old,
+                    PatchLineSide::Both => PatchLineSide::Both,
+                    PatchLineSide::Old => PatchLineSide::New,
+                    PatchLineSide::New => PatchLineSide::Old,
                 };
             }
         }
@@ -108,18 +108,18 @@ impl FilePatch {
     }
 }
 
-impl Hunk {
-    pub(crate) fn lines_of(&self, side: Side) -> impl Iterator<Item = &str> {
-        let wanted = move |line: &&Line| line.side == Side::Both || line.side == side;
+impl PatchHunk {
+    pub(crate) fn lines_of(&self, side: PatchLineSide) -> impl Iterator<Item = &str> {
+        let wanted = move |line: &&PatchLine| line.side == PatchLineSide::Both || line.side == side;
         self.lines
             .iter()
             .filter(wanted)
             .map(|line| line.text.as_str())
     }
 
-    fn push(&mut self, side: Side, text: &str) {
+    fn push(&mut self, side: PatchLineSide, text: &str) {
         let text = format!("{text}\n");
-        self.lines.push(Line { side, text });
+        self.lines.push(PatchLine { side, text });
     }
 }
 

@@ -5,25 +5,26 @@ use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::change::{Change, commit};
-use super::replace::{Edit, Misfit, Places, replace};
-use super::spot::{Spot, target};
-use super::text::{Encoding, NotText};
+use super::change::{PendingFileChange, commit};
+use super::replace::{ReplacementError, ReplacementLimit, TextReplacement, replace};
+use super::spot::{ResolvedToolPath, target};
+use super::text::{TextEncoding, TextEncodingError};
 use super::write::changed;
 use super::{MOST_BYTES, card};
 use crate::{
-    Bench, Card, Effect, Observation, Reach, Standing, Tool, Trouble, TroubleKind, Unknown, parse,
+    ModelFileFreshness, Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect,
+    ToolError, ToolErrorKind, ToolObservation, ToolSchemaDelivery, parse,
 };
 
 /// Largest preview that is sent, in bytes.
 const MOST_PREVIEW: usize = 32 * 1024;
 
-pub(crate) struct EditFile {
-    card: Card,
+pub(crate) struct EditFileTool {
+    card: ToolDescriptor,
 }
 
-pub(crate) struct MultiEdit {
-    card: Card,
+pub(crate) struct MultiEditTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -38,7 +39,7 @@ struct Input {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct MultiInput {
+struct MultiEditInput {
     path: String,
     edits: Vec<OneEdit>,
     #[serde(default)]
@@ -55,21 +56,21 @@ struct OneEdit {
 }
 
 /// The text of a file, with everything needed to convert it back to bytes.
-pub(crate) struct Opened<'b> {
-    pub(crate) spot: Spot<'b>,
+pub(crate) struct EditableTextFile<'b> {
+    pub(crate) spot: ResolvedToolPath<'b>,
     pub(crate) bytes: Vec<u8>,
     pub(crate) text: String,
-    pub(crate) encoding: Encoding,
+    pub(crate) encoding: TextEncoding,
 }
 
 /// The text after all edits, with a message for each.
-struct Edited {
+struct EditedFileText {
     text: String,
     said: Vec<String>,
     places: usize,
 }
 
-impl EditFile {
+impl EditFileTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -86,10 +87,10 @@ impl EditFile {
             lines around it), or set `all`. If it does not fit, nothing changes and the answer \
             says what comes close.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read, Effect::Write],
-                unknown: Unknown::Restore,
-                reach: Reach::Always,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read, ToolEffect::Write],
+                unknown: ToolCrashRecovery::Restore,
+                reach: ToolSchemaDelivery::Always,
                 keywords: &["replace", "change", "modify", "substitute", "text"],
                 ..card(
                     "edit",
@@ -102,17 +103,17 @@ impl EditFile {
     }
 }
 
-impl Tool for EditFile {
-    fn card(&self) -> &Card {
+impl Tool for EditFileTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         intends(&input.path, bench)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let Input {
             path,
             old,
@@ -125,7 +126,7 @@ impl Tool for EditFile {
     }
 }
 
-impl MultiEdit {
+impl MultiEditTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -154,9 +155,9 @@ impl MultiEdit {
         let description = "Makes several replacements in one file as `edit` does, in order, all \
             or none: if one does not fit, the file stays as it is.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read, Effect::Write],
-                unknown: Unknown::Restore,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read, ToolEffect::Write],
+                unknown: ToolCrashRecovery::Restore,
                 keywords: &[
                     "replace", "several", "change", "rename", "preview", "dry run",
                 ],
@@ -171,13 +172,13 @@ impl MultiEdit {
     }
 }
 
-impl Tool for MultiEdit {
-    fn card(&self) -> &Card {
+impl Tool for MultiEditTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
-        let input: MultiInput = parse(input)?;
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
+        let input: MultiEditInput = parse(input)?;
         if input.dry_run {
             Ok(vec![PolicyAction::Read(target(bench, &input.path)?)])
         } else {
@@ -185,10 +186,10 @@ impl Tool for MultiEdit {
         }
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let input: MultiInput = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let input: MultiEditInput = parse(input)?;
         if input.edits.is_empty() {
-            return Err(Trouble::new(TroubleKind::BadInput, "`edits` is empty"));
+            return Err(ToolError::new(ToolErrorKind::BadInput, "`edits` is empty"));
         }
         let opened = open(&input.path, bench)?;
         let edited = edit_all(&opened, &input.edits)?;
@@ -200,7 +201,7 @@ impl Tool for MultiEdit {
     }
 }
 
-fn intends(path: &str, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+fn intends(path: &str, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
     let target = target(bench, path)?;
     // An edit that does not fit shows similar lines of the file, so it reads the file as well.
     Ok(vec![
@@ -209,10 +210,10 @@ fn intends(path: &str, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
     ])
 }
 
-fn open<'b>(path: &str, bench: &'b Bench) -> Result<Opened<'b>, Trouble> {
-    let spot = Spot::find(bench, path)?;
+fn open<'b>(path: &str, bench: &'b ToolContext) -> Result<EditableTextFile<'b>, ToolError> {
+    let spot = ResolvedToolPath::find(bench, path)?;
     let bytes = spot.read(MOST_BYTES)?;
-    if bench.seen().standing(&spot.target, &bytes) == Standing::Changed {
+    if bench.seen().standing(&spot.target, &bytes) == ModelFileFreshness::Changed {
         return Err(changed(&spot));
     }
     decode(spot, bytes, bench)
@@ -220,21 +221,21 @@ fn open<'b>(path: &str, bench: &'b Bench) -> Result<Opened<'b>, Trouble> {
 
 /// Decodes a file to text that converts back to the same bytes.
 pub(crate) fn decode<'b>(
-    spot: Spot<'b>,
+    spot: ResolvedToolPath<'b>,
     bytes: Vec<u8>,
-    bench: &Bench,
-) -> Result<Opened<'b>, Trouble> {
+    bench: &ToolContext,
+) -> Result<EditableTextFile<'b>, ToolError> {
     let unfit = |why: &str| {
         let what = format!("`{}` cannot be edited: {why}", spot.name());
-        Trouble::new(TroubleKind::Unfit, what)
+        ToolError::new(ToolErrorKind::Unfit, what)
     };
     let named = bench
         .seen()
         .encoding(&spot.target)
-        .and_then(Encoding::named);
+        .and_then(TextEncoding::named);
     let encoding = match named {
         Some(encoding) => encoding,
-        None => Encoding::detect(&bytes).map_err(|_| unfit("it is binary"))?,
+        None => TextEncoding::detect(&bytes).map_err(|_| unfit("it is binary"))?,
     };
     let text = encoding
         .decode(&bytes)
@@ -246,7 +247,7 @@ pub(crate) fn decode<'b>(
         ))
         .hint("`read` it with another `encoding`, or `write` it whole as UTF-8"));
     }
-    Ok(Opened {
+    Ok(EditableTextFile {
         spot,
         bytes,
         text,
@@ -255,31 +256,35 @@ pub(crate) fn decode<'b>(
 }
 
 /// Encodes changed text in the file's own encoding.
-pub(crate) fn encode(opened: &Opened<'_>, text: &str) -> Result<Vec<u8>, Trouble> {
+pub(crate) fn encode(opened: &EditableTextFile<'_>, text: &str) -> Result<Vec<u8>, ToolError> {
     opened.encoding.encode(text).map_err(|why| {
         let what = match why {
-            NotText::NoPlace(char, encoding) => format!(
+            TextEncodingError::NoPlace(char, encoding) => format!(
                 "`{char}` has no place in {encoding}, the encoding of `{}`",
                 opened.spot.name()
             ),
             _ => format!("`{}` could not be encoded", opened.spot.name()),
         };
-        Trouble::new(TroubleKind::Unfit, what)
+        ToolError::new(ToolErrorKind::Unfit, what)
             .hint("use a character of that encoding, or `write` the file whole as UTF-8")
     })
 }
 
-fn edit_all(opened: &Opened<'_>, edits: &[OneEdit]) -> Result<Edited, Trouble> {
-    let mut edited = Edited {
+fn edit_all(opened: &EditableTextFile<'_>, edits: &[OneEdit]) -> Result<EditedFileText, ToolError> {
+    let mut edited = EditedFileText {
         text: opened.text.clone(),
         said: Vec::new(),
         places: 0,
     };
     for (number, one) in edits.iter().enumerate() {
-        let edit = Edit {
+        let edit = TextReplacement {
             old: &one.old,
             new: &one.new,
-            places: if one.all { Places::All } else { Places::One },
+            places: if one.all {
+                ReplacementLimit::All
+            } else {
+                ReplacementLimit::One
+            },
         };
         let which = match edits.len() {
             1 => String::new(),
@@ -294,55 +299,61 @@ fn edit_all(opened: &Opened<'_>, edits: &[OneEdit]) -> Result<Edited, Trouble> {
     Ok(edited)
 }
 
-fn misfit_trouble(which: &str, name: &str, misfit: Misfit) -> Trouble {
+fn misfit_trouble(which: &str, name: &str, misfit: ReplacementError) -> ToolError {
     match misfit {
-        Misfit::Empty => Trouble::new(TroubleKind::BadInput, format!("{which}`old` is empty"))
-            .hint("to make a file or replace it whole, use `write`"),
-        Misfit::Same => {
-            let what = format!("{which}`old` and `new` are the same");
-            Trouble::new(TroubleKind::BadInput, what)
+        ReplacementError::Empty => {
+            ToolError::new(ToolErrorKind::BadInput, format!("{which}`old` is empty"))
+                .hint("to make a file or replace it whole, use `write`")
         }
-        Misfit::Absent(hints) => {
+        ReplacementError::Same => {
+            let what = format!("{which}`old` and `new` are the same");
+            ToolError::new(ToolErrorKind::BadInput, what)
+        }
+        ReplacementError::Absent(hints) => {
             let what = format!("{which}`old` is not in `{name}`; nothing was changed");
-            let mut trouble = Trouble::new(TroubleKind::Mismatch, what);
+            let mut trouble = ToolError::new(ToolErrorKind::Mismatch, what);
             trouble.hints = hints;
             if trouble.hints.is_empty() {
                 return trouble.hint("nothing in the file comes close; `read` it again");
             }
             trouble
         }
-        Misfit::Many(lines) => {
+        ReplacementError::Many(lines) => {
             let count = lines.len();
             let what = format!(
                 "{which}`old` is in `{name}` {count} times, at lines {}; nothing was changed",
                 numbers(&lines)
             );
-            Trouble::new(TroubleKind::Mismatch, what)
+            ToolError::new(ToolErrorKind::Mismatch, what)
                 .hint("give more of the lines around the one you mean")
                 .hint(format!("write `all` as `true` to change all {count}"))
         }
     }
 }
 
-fn save(opened: Opened<'_>, edited: &Edited, bench: &Bench) -> Result<Observation, Trouble> {
+fn save(
+    opened: EditableTextFile<'_>,
+    edited: &EditedFileText,
+    bench: &ToolContext,
+) -> Result<ToolObservation, ToolError> {
     let after = encode(&opened, &edited.text)?;
     let name = opened.spot.name();
-    let change = Change {
+    let change = PendingFileChange {
         spot: opened.spot,
         before: Some(opened.bytes),
         after: Some(after),
         mode: None,
     };
     commit(&[change], bench)?;
-    Ok(Observation {
+    Ok(ToolObservation {
         text: format!("edited `{name}`: {}", edited.said.join("\n")),
         data: json!({"replacements": edited.places}),
         changed: vec![name],
-        ..Observation::default()
+        ..ToolObservation::default()
     })
 }
 
-fn preview(opened: &Opened<'_>, edited: &Edited) -> Observation {
+fn preview(opened: &EditableTextFile<'_>, edited: &EditedFileText) -> ToolObservation {
     let name = opened.spot.name();
     let diff = TextDiff::from_lines(opened.text.as_str(), edited.text.as_str());
     let mut diff = diff
@@ -355,11 +366,11 @@ fn preview(opened: &Opened<'_>, edited: &Edited) -> Observation {
         diff.truncate(diff.floor_char_boundary(MOST_PREVIEW));
         diff.push_str(&format!("\n[the first {MOST_PREVIEW} of {whole} bytes]"));
     }
-    Observation {
+    ToolObservation {
         text: format!("nothing was changed; this is what would be:\n{diff}"),
         data: json!({"replacements": edited.places, "dry_run": true}),
         is_partial,
-        ..Observation::default()
+        ..ToolObservation::default()
     }
 }
 

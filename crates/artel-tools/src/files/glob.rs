@@ -12,9 +12,10 @@ use serde_json::{Value, json};
 
 use super::card;
 use super::spot::target;
-use super::walk::{Hidden, Start};
+use super::walk::{HiddenFileHandling, TreeWalkStart};
 use crate::{
-    Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, nearest, parse,
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, nearest, parse,
 };
 
 /// Largest number of paths in a result.
@@ -23,8 +24,8 @@ const MOST_PATHS: usize = 500;
 /// Largest number of entries examined for other extensions.
 const MOST_LOOKED_AT: usize = 20_000;
 
-pub(crate) struct Glob {
-    card: Card,
+pub(crate) struct GlobTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -35,30 +36,30 @@ struct Input {
 }
 
 /// A pattern, split for the walk.
-struct Pattern {
+struct GlobWalkPattern {
     /// The folders before the first wildcard, where the walk begins.
     folder: String,
     matcher: GlobSet,
     /// Whether only file names are compared, not whole paths.
     is_name: bool,
-    wants: Wants,
-    hidden: Hidden,
+    wants: GlobTargetKind,
+    hidden: HiddenFileHandling,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wants {
+enum GlobTargetKind {
     Files,
     Folders,
 }
 
 /// The first paths in sorted order, with the total number of matches.
 #[derive(Default)]
-struct First {
+struct GlobResults {
     paths: BinaryHeap<String>,
     total: usize,
 }
 
-impl Glob {
+impl GlobTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -72,10 +73,10 @@ impl Glob {
         let description = "Finds files by name. A pattern without `/` is compared in every \
             folder. Ignored and hidden files are left out.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read],
-                unknown: Unknown::Pure,
-                reach: Reach::Always,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read],
+                unknown: ToolCrashRecovery::Pure,
+                reach: ToolSchemaDelivery::Always,
                 keywords: &["find", "files", "name", "pattern", "wildcard", "fd"],
                 ..card(
                     "glob",
@@ -88,21 +89,21 @@ impl Glob {
     }
 }
 
-impl Tool for Glob {
-    fn card(&self) -> &Card {
+impl Tool for GlobTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
         Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
-        let pattern = Pattern::read(&input.pattern)?;
-        let base = Start::find(bench, input.path.as_deref())?;
+        let pattern = GlobWalkPattern::read(&input.pattern)?;
+        let base = TreeWalkStart::find(bench, input.path.as_deref())?;
         let start = match pattern.folder.as_str() {
             "" => base,
             folder => {
@@ -110,8 +111,8 @@ impl Tool for Glob {
                     Some(path) => format!("{}/{folder}", path.trim_end_matches('/')),
                     None => folder.to_owned(),
                 };
-                match Start::find(bench, Some(&path)) {
-                    Err(trouble) if trouble.kind == TroubleKind::NotFound => {
+                match TreeWalkStart::find(bench, Some(&path)) {
+                    Err(trouble) if trouble.kind == ToolErrorKind::NotFound => {
                         return Ok(nothing(&input, bench.tree.path()));
                     }
                     start => start?,
@@ -126,12 +127,12 @@ impl Tool for Glob {
     }
 }
 
-impl Pattern {
-    fn read(text: &str) -> Result<Self, Trouble> {
+impl GlobWalkPattern {
+    fn read(text: &str) -> Result<Self, ToolError> {
         let wants = if text.ends_with('/') {
-            Wants::Folders
+            GlobTargetKind::Folders
         } else {
-            Wants::Files
+            GlobTargetKind::Files
         };
         let text = text.trim_end_matches('/');
         let text = text.strip_prefix("./").unwrap_or(text);
@@ -139,7 +140,7 @@ impl Pattern {
         let (folder, rest) = split(text);
         let bad = |cause: globset::Error| {
             let what = format!("the pattern `{text}` cannot be read: {}", cause.kind());
-            Trouble::new(TroubleKind::BadInput, what)
+            ToolError::new(ToolErrorKind::BadInput, what)
                 .hint("wildcards are `*`, `**`, `?`, `[abc]` and `{a,b}`; `\\` takes their meaning")
         };
         let glob = GlobBuilder::new(rest).literal_separator(true).build();
@@ -153,16 +154,16 @@ impl Pattern {
             is_name,
             wants,
             hidden: if is_dotted {
-                Hidden::Shown
+                HiddenFileHandling::Shown
             } else {
-                Hidden::Skipped
+                HiddenFileHandling::Skipped
             },
         })
     }
 
     fn fits(&self, entry: &DirEntry, below: usize) -> bool {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        if is_folder != (self.wants == Wants::Folders) || entry.depth() == 0 {
+        if is_folder != (self.wants == GlobTargetKind::Folders) || entry.depth() == 0 {
             return false;
         }
         if self.is_name {
@@ -187,14 +188,14 @@ fn split(pattern: &str) -> (&str, &str) {
     }
 }
 
-fn search(start: &Start<'_>, pattern: &Pattern) -> First {
-    let all = Mutex::new(First::default());
+fn search(start: &TreeWalkStart<'_>, pattern: &GlobWalkPattern) -> GlobResults {
+    let all = Mutex::new(GlobResults::default());
     let folder = start.folder();
     let below = folder.as_os_str().len() + usize::from(folder.parent().is_some());
     let walk = start.walk(pattern.hidden).build_parallel();
     walk.run(|| {
-        let mut mine = Gathering {
-            first: First::default(),
+        let mut mine = GlobThreadResults {
+            first: GlobResults::default(),
             into: &all,
         };
         Box::new(move |entry| {
@@ -210,12 +211,12 @@ fn search(start: &Start<'_>, pattern: &Pattern) -> First {
 }
 
 /// The results of one thread, merged into the others on drop.
-struct Gathering<'g> {
-    first: First,
-    into: &'g Mutex<First>,
+struct GlobThreadResults<'g> {
+    first: GlobResults,
+    into: &'g Mutex<GlobResults>,
 }
 
-impl Drop for Gathering<'_> {
+impl Drop for GlobThreadResults<'_> {
     fn drop(&mut self) {
         let mut into = self.into.lock().unwrap_or_else(PoisonError::into_inner);
         let total = into.total + self.first.total;
@@ -226,7 +227,7 @@ impl Drop for Gathering<'_> {
     }
 }
 
-impl First {
+impl GlobResults {
     fn add(&mut self, path: String) {
         self.total += 1;
         let is_full = self.paths.len() == MOST_PATHS;
@@ -240,12 +241,12 @@ impl First {
     }
 }
 
-fn nothing(input: &Input, root: &Path) -> Observation {
+fn nothing(input: &Input, root: &Path) -> ToolObservation {
     let place = input.path.as_deref().unwrap_or("the tree");
-    Observation {
+    ToolObservation {
         data: json!({"total": 0}),
         hints: other_ending(&input.pattern, root).into_iter().collect(),
-        ..Observation::text(format!("no file matches `{}` in {place}", input.pattern))
+        ..ToolObservation::text(format!("no file matches `{}` in {place}", input.pattern))
     }
 }
 
@@ -264,7 +265,7 @@ fn other_ending(pattern: &str, root: &Path) -> Option<String> {
     (!near.is_empty()).then(|| format!("write `pattern` as {}", near.join(" or ")))
 }
 
-fn observation(found: First) -> Observation {
+fn observation(found: GlobResults) -> ToolObservation {
     let total = found.total;
     let paths = found.paths.into_sorted_vec();
     let is_partial = paths.len() < total;
@@ -275,10 +276,10 @@ fn observation(found: First) -> Observation {
             paths.len()
         ));
     }
-    Observation {
+    ToolObservation {
         text,
         data: json!({"total": total, "shown": paths.len()}),
         is_partial,
-        ..Observation::default()
+        ..ToolObservation::default()
     }
 }

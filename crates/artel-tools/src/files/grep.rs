@@ -9,11 +9,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::card;
-use super::search::{Asked, Output, search};
+use super::search::{GrepOutputMode, GrepQuery, search};
 use super::spot::target;
-use super::walk::{Hidden, Start};
+use super::walk::{HiddenFileHandling, TreeWalkStart};
 use crate::similar::nearest;
-use crate::{Bench, Card, Effect, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, parse,
+};
 
 /// Default and largest number of lines or files in a result.
 const USUAL_LIMIT: usize = 200;
@@ -21,8 +24,8 @@ const MOST_LIMIT: usize = 2000;
 /// Largest number of context lines around a match.
 const MOST_CONTEXT: usize = 50;
 
-pub(crate) struct Grep {
-    card: Card,
+pub(crate) struct GrepTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -34,7 +37,7 @@ struct Input {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
-    output: Output,
+    output: GrepOutputMode,
     #[serde(default)]
     before: usize,
     #[serde(default)]
@@ -46,7 +49,7 @@ struct Input {
     limit: Option<usize>,
 }
 
-impl Grep {
+impl GrepTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -68,10 +71,10 @@ impl Grep {
         let description = "Searches the content of files. `12:` marks a match at line 12, `13-` \
             a line around one. Hidden, ignored and binary files are left out.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read],
-                unknown: Unknown::Pure,
-                reach: Reach::Always,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read],
+                unknown: ToolCrashRecovery::Pure,
+                reach: ToolSchemaDelivery::Always,
                 keywords: &[
                     "search", "content", "regex", "find", "text", "rg", "ripgrep",
                 ],
@@ -81,24 +84,24 @@ impl Grep {
     }
 }
 
-impl Tool for Grep {
-    fn card(&self) -> &Card {
+impl Tool for GrepTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
         Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         let matcher = matcher(&input)?;
-        let start = Start::find(bench, input.path.as_deref())?;
-        let mut walk = start.walk(Hidden::Skipped);
+        let start = TreeWalkStart::find(bench, input.path.as_deref())?;
+        let mut walk = start.walk(HiddenFileHandling::Skipped);
         narrow(&mut walk, &start, &input)?;
-        let asked = Asked {
+        let asked = GrepQuery {
             matcher,
             output: input.output,
             before: input.before.min(MOST_CONTEXT),
@@ -117,7 +120,7 @@ impl Tool for Grep {
     }
 }
 
-fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
+fn matcher(input: &Input) -> Result<RegexMatcher, ToolError> {
     let mut builder = RegexMatcherBuilder::new();
     builder.case_insensitive(input.ignore_case).multi_line(true);
     if input.multiline {
@@ -127,7 +130,7 @@ fn matcher(input: &Input) -> Result<RegexMatcher, Trouble> {
     };
     builder.build(&input.pattern).map_err(|cause| {
         let what = format!("the pattern cannot be read: {cause}");
-        let trouble = Trouble::new(TroubleKind::BadInput, what);
+        let trouble = ToolError::new(ToolErrorKind::BadInput, what);
         if !input.multiline && input.pattern.contains("\\n") {
             trouble.hint("write `multiline` as `true` to match over line ends")
         } else {
@@ -151,13 +154,17 @@ fn escaped(pattern: &str) -> String {
     text
 }
 
-fn narrow(walk: &mut WalkBuilder, start: &Start<'_>, input: &Input) -> Result<(), Trouble> {
+fn narrow(
+    walk: &mut WalkBuilder,
+    start: &TreeWalkStart<'_>,
+    input: &Input,
+) -> Result<(), ToolError> {
     if let Some(glob) = &input.glob {
         let mut overrides = OverrideBuilder::new(start.root.path());
         let overrides = overrides.add(glob).and_then(|overrides| overrides.build());
         walk.overrides(overrides.map_err(|cause| {
             let what = format!("`glob` cannot be read: {cause}");
-            Trouble::new(TroubleKind::BadInput, what)
+            ToolError::new(ToolErrorKind::BadInput, what)
         })?);
     }
     if let Some(kind) = &input.kind {
@@ -169,10 +176,13 @@ fn narrow(walk: &mut WalkBuilder, start: &Start<'_>, input: &Input) -> Result<()
     Ok(())
 }
 
-fn unknown_type(types: &TypesBuilder, kind: &str) -> Trouble {
+fn unknown_type(types: &TypesBuilder, kind: &str) -> ToolError {
     let known = types.definitions();
     let similar = nearest(kind, known.iter().map(|known| known.name()), 5);
-    let trouble = Trouble::new(TroubleKind::BadInput, format!("there is no type `{kind}`"));
+    let trouble = ToolError::new(
+        ToolErrorKind::BadInput,
+        format!("there is no type `{kind}`"),
+    );
     if similar.is_empty() {
         trouble.hint("`glob` narrows by name instead: `*.ext`")
     } else {

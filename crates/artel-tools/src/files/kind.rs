@@ -2,7 +2,7 @@
 
 /// The kinds of content that are read differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FileContentKind {
     /// An image of this media type.
     Image(&'static str),
     Pdf,
@@ -40,21 +40,21 @@ const BINARY: [(&[u8], &str); 22] = [
 ];
 
 /// Returns the kind of a file. The name matters only for notebooks, which are JSON.
-pub(crate) fn kind(bytes: &[u8], name: &str) -> Kind {
+pub(crate) fn kind(bytes: &[u8], name: &str) -> FileContentKind {
     if let Some(media) = image(bytes) {
-        return Kind::Image(media);
+        return FileContentKind::Image(media);
     }
     if bytes.starts_with(b"%PDF-") {
-        return Kind::Pdf;
+        return FileContentKind::Pdf;
     }
     if name.ends_with(".ipynb") {
-        return Kind::Notebook;
+        return FileContentKind::Notebook;
     }
     let is_text = std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0);
     let known = BINARY.iter().find(|(start, _)| bytes.starts_with(start));
     match known {
-        Some((_, what)) if !is_text => Kind::Binary(what),
-        _ => Kind::Plain,
+        Some((_, what)) if !is_text => FileContentKind::Binary(what),
+        _ => FileContentKind::Plain,
     }
 }
 

@@ -10,17 +10,20 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::spot::target;
-use super::walk::{Hidden, Start};
+use super::walk::{HiddenFileHandling, TreeWalkStart};
 use super::{card, size};
-use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, parse,
+};
 
 /// Default depth of a listing.
 const USUAL_DEPTH: usize = 2;
 /// Largest number of entries in a result.
 const MOST_ENTRIES: usize = 1000;
 
-pub(crate) struct List {
-    card: Card,
+pub(crate) struct ListFolderTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -30,7 +33,7 @@ struct Input {
     depth: Option<usize>,
 }
 
-impl List {
+impl ListFolderTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -43,9 +46,9 @@ impl List {
         let description = "Shows what is in a folder as a tree, with sizes. Ignored files are \
             left out, hidden ones are shown. Links show where they lead and are not followed.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read],
-                unknown: Unknown::Pure,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read],
+                unknown: ToolCrashRecovery::Pure,
                 keywords: &["ls", "tree", "folder", "directory", "sizes"],
                 ..card(
                     "list",
@@ -58,39 +61,42 @@ impl List {
     }
 }
 
-impl Tool for List {
-    fn card(&self) -> &Card {
+impl Tool for ListFolderTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         let path = input.path.as_deref().unwrap_or(".");
         Ok(vec![PolicyAction::Read(target(bench, path)?)])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         let depth = input.depth.unwrap_or(USUAL_DEPTH);
         if depth == 0 {
-            return Err(Trouble::new(TroubleKind::BadInput, "`depth` counts from 1"));
+            return Err(ToolError::new(
+                ToolErrorKind::BadInput,
+                "`depth` counts from 1",
+            ));
         }
-        let start = Start::find(bench, input.path.as_deref())?;
+        let start = TreeWalkStart::find(bench, input.path.as_deref())?;
         if start.found != FileEntryKind::Folder {
             let what = format!(
                 "`{}` is {}, not a folder",
                 start.name(Path::new(&start.target.path)),
                 start.found
             );
-            return Err(Trouble::new(TroubleKind::Unfit, what).hint("`read` shows it"));
+            return Err(ToolError::new(ToolErrorKind::Unfit, what).hint("`read` shows it"));
         }
         Ok(tree(&start, depth))
     }
 }
 
-fn tree(start: &Start<'_>, depth: usize) -> Observation {
+fn tree(start: &TreeWalkStart<'_>, depth: usize) -> ToolObservation {
     let walk = start
-        .walk(Hidden::Shown)
+        .walk(HiddenFileHandling::Shown)
         .max_depth(Some(depth))
         .sort_by_file_name(Ord::cmp)
         .build();
@@ -121,11 +127,11 @@ fn tree(start: &Start<'_>, depth: usize) -> Observation {
         );
     }
     text.push(']');
-    Observation {
+    ToolObservation {
         text,
         data: json!({"files": files, "folders": folders, "more": more}),
         is_partial: more > 0,
-        ..Observation::default()
+        ..ToolObservation::default()
     }
 }
 

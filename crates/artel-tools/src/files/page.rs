@@ -7,7 +7,7 @@ const MOST_LINE: usize = 2000;
 
 /// Numbered lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct NumberedTextPage {
     pub(crate) text: String,
     /// The first and the last line shown, counted from 1; zero for an empty text.
     pub(crate) first: usize,
@@ -22,14 +22,14 @@ pub(crate) struct Page {
 
 /// Takes lines from a text: at most `limit`, as many as fit into a result, and at least
 /// one.
-pub(crate) fn page(text: &str, offset: usize, limit: usize) -> Result<Page, String> {
+pub(crate) fn page(text: &str, offset: usize, limit: usize) -> Result<NumberedTextPage, String> {
     let total = text.lines().count();
     if offset > total.max(1) {
         return Err(format!(
             "offset {offset} is past the end, it has {total} lines"
         ));
     }
-    let mut page = Page {
+    let mut page = NumberedTextPage {
         text: String::new(),
         first: offset.min(total),
         last: 0,

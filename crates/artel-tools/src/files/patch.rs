@@ -6,20 +6,23 @@ use artel_policy::{FileTarget, PolicyAction};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::change::{Change, commit};
-use super::diff::{self, FilePatch, Keeps, Unfit};
-use super::edit::{Opened, decode, encode};
-use super::spot::{Spot, target};
+use super::change::{PendingFileChange, commit};
+use super::diff::{self, FilePatch, HunkFitError, PatchSourceHandling};
+use super::edit::{EditableTextFile, decode, encode};
+use super::spot::{ResolvedToolPath, target};
 use super::{MOST_BYTES, card};
-use crate::{Bench, Card, Effect, Observation, Tool, Trouble, TroubleKind, Unknown, parse};
+use crate::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolObservation, parse,
+};
 
 /// Largest patch, in bytes.
 const MOST_PATCH: usize = 8 * 1024 * 1024;
 /// Longest edit that is offered as an alternative, in bytes.
 const MOST_OFFERED: usize = 2_000;
 
-pub(crate) struct ApplyPatch {
-    card: Card,
+pub(crate) struct ApplyPatchTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -32,12 +35,12 @@ struct Input {
 
 /// The files of a patch as they will be. A later part of the patch sees the result of
 /// earlier ones.
-struct Staged<'b> {
-    bench: &'b Bench,
-    changes: Vec<Change<'b>>,
+struct StagedPatch<'b> {
+    bench: &'b ToolContext,
+    changes: Vec<PendingFileChange<'b>>,
 }
 
-impl ApplyPatch {
+impl ApplyPatchTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -52,9 +55,9 @@ impl ApplyPatch {
             changed, made, deleted and renamed. Line numbers may be off; the lines around a \
             change must be exactly those of the file. What does not fit is said with its line.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read, Effect::Write],
-                unknown: Unknown::Restore,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read, ToolEffect::Write],
+                unknown: ToolCrashRecovery::Restore,
                 keywords: &[
                     "diff", "patch", "hunk", "delete", "rename", "move", "several",
                 ],
@@ -69,12 +72,12 @@ impl ApplyPatch {
     }
 }
 
-impl Tool for ApplyPatch {
-    fn card(&self) -> &Card {
+impl Tool for ApplyPatchTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let mut actions = Vec::new();
         let mut add = |action: fn(FileTarget) -> PolicyAction, name: &Option<String>| {
             if let Some(name) = name {
@@ -85,7 +88,7 @@ impl Tool for ApplyPatch {
         for file in read_patch(input)? {
             // A mismatch shows lines of the file, so every old file counts as read.
             add(PolicyAction::Read, &file.from)?;
-            if file.to != file.from && file.keeps == Keeps::Neither {
+            if file.to != file.from && file.keeps == PatchSourceHandling::Neither {
                 add(PolicyAction::Delete, &file.from)?;
             }
             add(PolicyAction::Write, &file.to)?;
@@ -93,8 +96,8 @@ impl Tool for ApplyPatch {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let mut staged = Staged {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let mut staged = StagedPatch {
             bench,
             changes: Vec::new(),
         };
@@ -108,7 +111,7 @@ impl Tool for ApplyPatch {
             })?);
         }
         commit(&staged.changes, bench)?;
-        Ok(Observation {
+        Ok(ToolObservation {
             text: said.join("\n"),
             data: json!({"files": staged.changes.len()}),
             changed: staged
@@ -116,14 +119,14 @@ impl Tool for ApplyPatch {
                 .iter()
                 .map(|change| change.spot.name())
                 .collect(),
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }
 
-fn read_patch(input: &Value) -> Result<Vec<FilePatch>, Trouble> {
+fn read_patch(input: &Value) -> Result<Vec<FilePatch>, ToolError> {
     let input: Input = parse(input)?;
-    let bad = |why: String| Trouble::new(TroubleKind::BadInput, format!("the patch: {why}"));
+    let bad = |why: String| ToolError::new(ToolErrorKind::BadInput, format!("the patch: {why}"));
     if input.patch.len() > MOST_PATCH {
         return Err(bad(format!("it is larger than {MOST_PATCH} bytes")));
     }
@@ -136,9 +139,9 @@ fn read_patch(input: &Value) -> Result<Vec<FilePatch>, Trouble> {
     }
 }
 
-impl<'b> Staged<'b> {
+impl<'b> StagedPatch<'b> {
     /// Applies the part of one file, and returns a message about it.
-    fn apply(&mut self, file: &FilePatch) -> Result<String, Trouble> {
+    fn apply(&mut self, file: &FilePatch) -> Result<String, ToolError> {
         if let Some(mode) = file.new_mode.or(file.old_mode)
             && mode & 0o170_000 != 0o100_000
         {
@@ -147,7 +150,7 @@ impl<'b> Staged<'b> {
                 "`{}` would be a link or a submodule: patches change ordinary files only",
                 name.map_or("", String::as_str)
             );
-            return Err(Trouble::new(TroubleKind::Unfit, what));
+            return Err(ToolError::new(ToolErrorKind::Unfit, what));
         }
         match (&file.from, &file.to) {
             (None, Some(to)) => self.make(to, file),
@@ -158,13 +161,13 @@ impl<'b> Staged<'b> {
         }
     }
 
-    fn make(&mut self, to: &str, file: &FilePatch) -> Result<String, Trouble> {
+    fn make(&mut self, to: &str, file: &FilePatch) -> Result<String, ToolError> {
         let text = fit(to, "", file)?;
         self.put_new(to, text.into_bytes(), mode_of(file, None))?;
         Ok(format!("created `{to}`"))
     }
 
-    fn remove(&mut self, from: &str, file: &FilePatch) -> Result<String, Trouble> {
+    fn remove(&mut self, from: &str, file: &FilePatch) -> Result<String, ToolError> {
         let at = self.stage(from)?;
         if !file.hunks.is_empty() {
             let opened = self.open(at, from)?;
@@ -174,14 +177,14 @@ impl<'b> Staged<'b> {
                     "`{from}` has {} more lines than the patch deletes",
                     rest.lines().count()
                 );
-                return Err(Trouble::new(TroubleKind::Mismatch, what));
+                return Err(ToolError::new(ToolErrorKind::Mismatch, what));
             }
         }
         self.changes[at].after = None;
         Ok(format!("deleted `{from}`"))
     }
 
-    fn change(&mut self, from: &str, file: &FilePatch) -> Result<String, Trouble> {
+    fn change(&mut self, from: &str, file: &FilePatch) -> Result<String, ToolError> {
         let at = self.stage(from)?;
         let counts = self.patch_text(at, from, file)?;
         if let Some(mode) = mode_of(file, self.changes[at].spot.about.map(|about| about.mode)) {
@@ -190,18 +193,18 @@ impl<'b> Staged<'b> {
         Ok(format!("changed `{from}`{counts}"))
     }
 
-    fn rename(&mut self, from: &str, to: &str, file: &FilePatch) -> Result<String, Trouble> {
+    fn rename(&mut self, from: &str, to: &str, file: &FilePatch) -> Result<String, ToolError> {
         let at = self.stage(from)?;
         let old_mode = self.changes[at].spot.about.map(|about| about.mode);
         let kept = self.changes[at].after.clone();
         let counts = self.patch_text(at, from, file)?;
         let bytes = self.changes[at].after.take().unwrap_or_default();
         let word = match file.keeps {
-            Keeps::Source => {
+            PatchSourceHandling::Source => {
                 self.changes[at].after = kept;
                 "copied"
             }
-            Keeps::Neither => "renamed",
+            PatchSourceHandling::Neither => "renamed",
         };
         self.put_new(to, bytes, mode_of(file, old_mode).or(old_mode))?;
         Ok(format!("{word} `{from}` to `{to}`{counts}"))
@@ -209,7 +212,7 @@ impl<'b> Staged<'b> {
 
     /// Applies the hunks to a staged file. Files without hunks stay as they are, even binary
     /// ones.
-    fn patch_text(&mut self, at: usize, name: &str, file: &FilePatch) -> Result<String, Trouble> {
+    fn patch_text(&mut self, at: usize, name: &str, file: &FilePatch) -> Result<String, ToolError> {
         if file.hunks.is_empty() {
             return Ok(String::new());
         }
@@ -218,16 +221,20 @@ impl<'b> Staged<'b> {
         self.changes[at].after = Some(encode(&opened, &text)?);
         let mut counts = String::new();
         let lines = || file.hunks.iter().flat_map(|hunk| &hunk.lines);
-        let added = lines().filter(|line| line.side == diff::Side::New).count();
-        let removed = lines().filter(|line| line.side == diff::Side::Old).count();
+        let added = lines()
+            .filter(|line| line.side == diff::PatchLineSide::New)
+            .count();
+        let removed = lines()
+            .filter(|line| line.side == diff::PatchLineSide::Old)
+            .count();
         // Writing to a string cannot fail.
         let _ = write!(counts, " (+{added} -{removed})");
         Ok(counts)
     }
 
     /// Returns the index of an existing file among the changes.
-    fn stage(&mut self, name: &str) -> Result<usize, Trouble> {
-        let spot = Spot::find(self.bench, name)?;
+    fn stage(&mut self, name: &str) -> Result<usize, ToolError> {
+        let spot = ResolvedToolPath::find(self.bench, name)?;
         let staged = self
             .changes
             .iter()
@@ -239,7 +246,7 @@ impl<'b> Staged<'b> {
             };
         }
         let bytes = spot.read(MOST_BYTES)?;
-        self.changes.push(Change {
+        self.changes.push(PendingFileChange {
             spot,
             before: Some(bytes.clone()),
             after: Some(bytes),
@@ -248,14 +255,14 @@ impl<'b> Staged<'b> {
         Ok(self.changes.len() - 1)
     }
 
-    fn put_new(&mut self, name: &str, bytes: Vec<u8>, mode: Option<u32>) -> Result<(), Trouble> {
-        let spot = Spot::find(self.bench, name)?;
+    fn put_new(&mut self, name: &str, bytes: Vec<u8>, mode: Option<u32>) -> Result<(), ToolError> {
+        let spot = ResolvedToolPath::find(self.bench, name)?;
         let exists = || {
             let what = format!(
                 "`{}` exists already, and the patch would make it",
                 spot.name()
             );
-            Trouble::new(TroubleKind::Mismatch, what)
+            ToolError::new(ToolErrorKind::Mismatch, what)
                 .hint("to change it, name it as the file before")
         };
         let staged = self
@@ -271,7 +278,7 @@ impl<'b> Staged<'b> {
             Some(_) => Err(exists()),
             None if spot.about.is_some() => Err(exists()),
             None => {
-                self.changes.push(Change {
+                self.changes.push(PendingFileChange {
                     spot,
                     before: None,
                     after: Some(bytes),
@@ -282,18 +289,18 @@ impl<'b> Staged<'b> {
         }
     }
 
-    fn open(&self, at: usize, name: &str) -> Result<Opened<'b>, Trouble> {
+    fn open(&self, at: usize, name: &str) -> Result<EditableTextFile<'b>, ToolError> {
         let bytes = self.changes[at].after.clone().unwrap_or_default();
-        decode(Spot::find(self.bench, name)?, bytes, self.bench)
+        decode(ResolvedToolPath::find(self.bench, name)?, bytes, self.bench)
     }
 }
 
-fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, Trouble> {
-    diff::fit(text, &file.hunks).map_err(|Unfit { hunk, why }| {
+fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, ToolError> {
+    diff::fit(text, &file.hunks).map_err(|HunkFitError { hunk, why }| {
         let count = file.hunks.len();
         let title = &file.hunks[hunk - 1].title;
         let what = format!("`{name}`: hunk {hunk} of {count} (`{title}`) {why}");
-        let trouble = Trouble::new(TroubleKind::Mismatch, what);
+        let trouble = ToolError::new(ToolErrorKind::Mismatch, what);
         let trouble = match edit_of(name, text, &file.hunks[hunk - 1]) {
             Some(edit) => trouble.hint(format!("`{edit}` makes the same change")),
             None => trouble,
@@ -304,12 +311,12 @@ fn fit(name: &str, text: &str, file: &FilePatch) -> Result<String, Trouble> {
 
 /// Returns the `edit` call that makes the change of a hunk, if only its context lines do
 /// not match: the removed lines must occur in the text exactly once.
-fn edit_of(name: &str, text: &str, hunk: &diff::Hunk) -> Option<String> {
-    let of = |side: diff::Side| {
+fn edit_of(name: &str, text: &str, hunk: &diff::PatchHunk) -> Option<String> {
+    let of = |side: diff::PatchLineSide| {
         let lines = hunk.lines.iter().filter(|line| line.side == side);
         lines.map(|line| line.text.as_str()).collect::<String>()
     };
-    let (old, new) = (of(diff::Side::Old), of(diff::Side::New));
+    let (old, new) = (of(diff::PatchLineSide::Old), of(diff::PatchLineSide::New));
     let is_once = !old.trim().is_empty() && text.matches(&old).count() == 1;
     if !is_once || old.len() + new.len() > MOST_OFFERED {
         return None;

@@ -11,7 +11,7 @@ mod object;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use object::{Dict, Object, Parser};
+use object::{PdfDict, PdfObject, PdfObjectParser};
 
 /// Largest number of bytes unpacked in all.
 const MOST_UNPACKED: usize = 64 * 1024 * 1024;
@@ -20,7 +20,7 @@ const MOST_PAGES: usize = 3000;
 
 /// The text of a document.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct PdfText {
     pub(crate) text: String,
     pub(crate) pages: usize,
     /// Number of pages without any text.
@@ -28,8 +28,8 @@ pub(crate) struct Document {
 }
 
 /// Returns the text of every page, each under a line with the page's number.
-pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
-    let mut file = File::read(bytes);
+pub(crate) fn text(bytes: &[u8]) -> Result<PdfText, &'static str> {
+    let mut file = PdfFile::read(bytes);
     if file.is_encrypted {
         return Err("it is encrypted");
     }
@@ -37,7 +37,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
     if pages.is_empty() {
         return Err("no pages were found in it");
     }
-    let mut document = Document {
+    let mut document = PdfText {
         text: String::new(),
         pages: pages.len(),
         unreadable: 0,
@@ -59,15 +59,15 @@ pub(crate) fn text(bytes: &[u8]) -> Result<Document, &'static str> {
 }
 
 /// A file and its objects, by number.
-struct File<'f> {
+struct PdfFile<'f> {
     bytes: &'f [u8],
-    objects: BTreeMap<u32, Object>,
+    objects: BTreeMap<u32, PdfObject>,
     is_encrypted: bool,
     /// Number of bytes that may still be unpacked.
     left: usize,
 }
 
-impl<'f> File<'f> {
+impl<'f> PdfFile<'f> {
     fn read(bytes: &'f [u8]) -> Self {
         let mut file = Self {
             bytes,
@@ -79,7 +79,7 @@ impl<'f> File<'f> {
         while let Some(at) = find(bytes, b"obj", from) {
             from = at + 3;
             if let Some(number) = object_number(bytes, at) {
-                let mut parser = Parser::new(bytes, at + 3);
+                let mut parser = PdfObjectParser::new(bytes, at + 3);
                 if let Some(object) = parser.object() {
                     let object = file.with_stream(object, &mut parser);
                     from = parser.at.max(from);
@@ -94,14 +94,14 @@ impl<'f> File<'f> {
     }
 
     /// Turns a dictionary into a stream if stream data follows it.
-    fn with_stream(&self, object: Object, parser: &mut Parser<'f>) -> Object {
-        let Object::Dict(dict) = object else {
+    fn with_stream(&self, object: PdfObject, parser: &mut PdfObjectParser<'f>) -> PdfObject {
+        let PdfObject::Dict(dict) = object else {
             return object;
         };
         let Some(start) = parser.stream_start() else {
-            return Object::Dict(dict);
+            return PdfObject::Dict(dict);
         };
-        let told = dict.get("Length").and_then(Object::number);
+        let told = dict.get("Length").and_then(PdfObject::number);
         let told = told.map(|length| start.saturating_add(length as usize));
         let is_end = |end: &usize| {
             let after = self
@@ -114,12 +114,12 @@ impl<'f> File<'f> {
             .or_else(|| find(self.bytes, b"endstream", start))
             .unwrap_or(self.bytes.len());
         parser.at = end;
-        Object::Stream(dict, start..end)
+        PdfObject::Stream(dict, start..end)
     }
 
     /// Extracts the objects that are packed into streams.
     fn unpack_objects(&mut self) {
-        let packed: Vec<Object> = self
+        let packed: Vec<PdfObject> = self
             .objects
             .values()
             .filter(|object| object.dict().is_some_and(|dict| dict.is_type("ObjStm")))
@@ -130,15 +130,15 @@ impl<'f> File<'f> {
                 continue;
             };
             let data = self.data(&stream);
-            let count = dict.get("N").and_then(Object::number).unwrap_or(0.0) as usize;
-            let first = dict.get("First").and_then(Object::number).unwrap_or(0.0) as usize;
-            let mut head = Parser::new(&data, 0);
+            let count = dict.get("N").and_then(PdfObject::number).unwrap_or(0.0) as usize;
+            let first = dict.get("First").and_then(PdfObject::number).unwrap_or(0.0) as usize;
+            let mut head = PdfObjectParser::new(&data, 0);
             for _ in 0..count.min(100_000) {
                 let (Some(number), Some(offset)) = (head.number(), head.number()) else {
                     break;
                 };
                 let at = first.saturating_add(offset as usize);
-                if let Some(object) = Parser::new(&data, at.min(data.len())).object() {
+                if let Some(object) = PdfObjectParser::new(&data, at.min(data.len())).object() {
                     self.objects.entry(number as u32).or_insert(object);
                 }
             }
@@ -146,29 +146,31 @@ impl<'f> File<'f> {
     }
 
     /// Follows references to the objects that they stand for.
-    fn resolve<'o>(&'o self, mut object: &'o Object) -> &'o Object {
+    fn resolve<'o>(&'o self, mut object: &'o PdfObject) -> &'o PdfObject {
         for _ in 0..32 {
             match object {
-                Object::Ref(number) => object = self.objects.get(number).unwrap_or(&Object::Null),
+                PdfObject::Ref(number) => {
+                    object = self.objects.get(number).unwrap_or(&PdfObject::Null)
+                }
                 other => return other,
             }
         }
-        &Object::Null
+        &PdfObject::Null
     }
 
-    fn get<'o>(&'o self, dict: &'o Dict, key: &str) -> &'o Object {
+    fn get<'o>(&'o self, dict: &'o PdfDict, key: &str) -> &'o PdfObject {
         dict.get(key)
-            .map_or(&Object::Null, |object| self.resolve(object))
+            .map_or(&PdfObject::Null, |object| self.resolve(object))
     }
 
     /// Returns the data of a stream, unpacked as far as its filters are known.
-    fn data(&mut self, stream: &Object) -> Vec<u8> {
-        let Object::Stream(dict, range) = stream else {
+    fn data(&mut self, stream: &PdfObject) -> Vec<u8> {
+        let PdfObject::Stream(dict, range) = stream else {
             return Vec::new();
         };
         let filters: Vec<String> = match self.get(dict, "Filter") {
-            Object::Name(name) => vec![name.clone()],
-            Object::Array(names) => names
+            PdfObject::Name(name) => vec![name.clone()],
+            PdfObject::Array(names) => names
                 .iter()
                 .filter_map(|name| self.resolve(name).name().map(str::to_owned))
                 .collect(),
@@ -188,12 +190,12 @@ impl<'f> File<'f> {
     }
 
     /// Returns the dictionaries of all pages, in order, with inherited entries.
-    fn pages(&self) -> Vec<Dict> {
+    fn pages(&self) -> Vec<PdfDict> {
         let mut pages = Vec::new();
-        let dicts = || self.objects.values().filter_map(Object::dict);
+        let dicts = || self.objects.values().filter_map(PdfObject::dict);
         if let Some(catalog) = dicts().rfind(|dict| dict.is_type("Catalog")) {
-            let root = catalog.get("Pages").unwrap_or(&Object::Null);
-            self.collect(root, &Dict::default(), &mut BTreeSet::new(), &mut pages);
+            let root = catalog.get("Pages").unwrap_or(&PdfObject::Null);
+            self.collect(root, &PdfDict::default(), &mut BTreeSet::new(), &mut pages);
         }
         if pages.is_empty() {
             pages.extend(
@@ -208,12 +210,12 @@ impl<'f> File<'f> {
 
     fn collect(
         &self,
-        node: &Object,
-        above: &Dict,
+        node: &PdfObject,
+        above: &PdfDict,
         visited: &mut BTreeSet<u32>,
-        pages: &mut Vec<Dict>,
+        pages: &mut Vec<PdfDict>,
     ) {
-        if let Object::Ref(number) = node
+        if let PdfObject::Ref(number) = node
             && !visited.insert(*number)
         {
             return;
@@ -228,7 +230,7 @@ impl<'f> File<'f> {
             dict.insert("Resources".to_owned(), resources.clone());
         }
         match self.get(&dict, "Kids") {
-            Object::Array(kids) if visited.len() < 100_000 => {
+            PdfObject::Array(kids) if visited.len() < 100_000 => {
                 for kid in kids {
                     self.collect(kid, &dict, visited, pages);
                 }
@@ -239,20 +241,20 @@ impl<'f> File<'f> {
     }
 }
 
-fn is_encrypted_table(object: &Object) -> bool {
+fn is_encrypted_table(object: &PdfObject) -> bool {
     object
         .dict()
         .is_some_and(|dict| dict.is_type("XRef") && dict.contains_key("Encrypt"))
 }
 
-fn find_trailers(bytes: &[u8]) -> impl Iterator<Item = Dict> {
+fn find_trailers(bytes: &[u8]) -> impl Iterator<Item = PdfDict> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let at = find(bytes, b"trailer", from)?;
         from = at + 7;
-        Some(match Parser::new(bytes, from).object() {
-            Some(Object::Dict(dict)) => dict,
-            _ => Dict::default(),
+        Some(match PdfObjectParser::new(bytes, from).object() {
+            Some(PdfObject::Dict(dict)) => dict,
+            _ => PdfDict::default(),
         })
     })
 }

@@ -5,14 +5,14 @@ use artel_policy::{PolicyAction, TargetTree};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::kind::{Kind, kind};
-use super::page::{Page, page};
-use super::spot::{Spot, target};
-use super::text::{Encoding, NotText};
+use super::kind::{FileContentKind, kind};
+use super::page::{NumberedTextPage, page};
+use super::spot::{ResolvedToolPath, target};
+use super::text::{TextEncoding, TextEncodingError};
 use super::{MOST_BYTES, card, notebook, pdf, size, text};
 use crate::{
-    Bench, Card, Effect, Image, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, nearest,
-    parse,
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolError, ToolErrorKind,
+    ToolImage, ToolObservation, ToolSchemaDelivery, nearest, parse,
 };
 
 /// Default number of lines in a result.
@@ -36,8 +36,8 @@ const KNOWN: [&str; 12] = [
     "koi8-r",
 ];
 
-pub(crate) struct Read {
-    card: Card,
+pub(crate) struct ReadFileTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -50,13 +50,13 @@ struct Input {
 }
 
 /// A file's content as text, with notes about it.
-struct Rendered {
+struct RenderedFileContent {
     text: String,
     encoding: String,
     notes: Vec<String>,
 }
 
-impl Read {
+impl ReadFileTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -73,10 +73,10 @@ impl Read {
             file), pictures, PDFs as text, notebooks as cells. Long files come in parts. A part \
             that you have is sent again only if you ask twice.";
         Self {
-            card: Card {
-                effects: vec![Effect::Read],
-                unknown: Unknown::Pure,
-                reach: Reach::Always,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Read],
+                unknown: ToolCrashRecovery::Pure,
+                reach: ToolSchemaDelivery::Always,
                 keywords: &["open", "show", "cat", "view", "image", "pdf", "notebook"],
                 ..card(
                     "read",
@@ -89,34 +89,34 @@ impl Read {
     }
 }
 
-impl Tool for Read {
-    fn card(&self) -> &Card {
+impl Tool for ReadFileTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         Ok(vec![PolicyAction::Read(target(bench, &input.path)?)])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         if input.offset == Some(0) || input.limit == Some(0) {
             let what = "`offset` and `limit` count from 1";
-            return Err(Trouble::new(TroubleKind::BadInput, what));
+            return Err(ToolError::new(ToolErrorKind::BadInput, what));
         }
         let named = input.encoding.as_deref().map(named_encoding).transpose()?;
-        let spot = Spot::find(bench, &input.path)?;
+        let spot = ResolvedToolPath::find(bench, &input.path)?;
         let bytes = spot.read(MOST_BYTES)?;
         let name = spot.name();
         let mut rendered = match (named, kind(&bytes, &name)) {
             (Some(encoding), _) => plain(&name, &bytes, encoding)?,
-            (None, Kind::Image(media)) => return image(&spot, bytes, media, bench),
-            (None, Kind::Pdf) => document(&name, &bytes)?,
-            (None, Kind::Notebook) => cells(&name, &bytes)?,
-            (None, Kind::Binary(what)) => return Err(binary(&name, what, bytes.len())),
-            (None, Kind::Plain) => {
-                let encoding = Encoding::detect(&bytes);
+            (None, FileContentKind::Image(media)) => return image(&spot, bytes, media, bench),
+            (None, FileContentKind::Pdf) => document(&name, &bytes)?,
+            (None, FileContentKind::Notebook) => cells(&name, &bytes)?,
+            (None, FileContentKind::Binary(what)) => return Err(binary(&name, what, bytes.len())),
+            (None, FileContentKind::Plain) => {
+                let encoding = TextEncoding::detect(&bytes);
                 let encoding = encoding.map_err(|_| binary(&name, "not text", bytes.len()))?;
                 plain(&name, &bytes, encoding)?
             }
@@ -132,7 +132,7 @@ impl Tool for Read {
         );
         let page = page(&rendered.text, part.0, part.1).map_err(|why| {
             let last = rendered.text.lines().count().max(1);
-            Trouble::new(TroubleKind::BadInput, format!("`{name}`: {why}"))
+            ToolError::new(ToolErrorKind::BadInput, format!("`{name}`: {why}"))
                 .hint(format!("write `offset` as `{last}` or less"))
         })?;
         let encoding = input.encoding.as_deref();
@@ -143,8 +143,8 @@ impl Tool for Read {
     }
 }
 
-fn named_encoding(name: &str) -> Result<Encoding, Trouble> {
-    Encoding::named(name).ok_or_else(|| {
+fn named_encoding(name: &str) -> Result<TextEncoding, ToolError> {
+    TextEncoding::named(name).ok_or_else(|| {
         let what = format!("there is no encoding `{name}`");
         let mut known = nearest(name, KNOWN, 3);
         known.extend(
@@ -155,31 +155,35 @@ fn named_encoding(name: &str) -> Result<Encoding, Trouble> {
                 .collect::<Vec<_>>(),
         );
         let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
-        Trouble::new(TroubleKind::BadInput, what).hint(format!(
+        ToolError::new(ToolErrorKind::BadInput, what).hint(format!(
             "write `encoding` as {}, or another name of the web",
             known.join(" or ")
         ))
     })
 }
 
-fn plain(name: &str, bytes: &[u8], encoding: Encoding) -> Result<Rendered, Trouble> {
+fn plain(
+    name: &str,
+    bytes: &[u8],
+    encoding: TextEncoding,
+) -> Result<RenderedFileContent, ToolError> {
     let text = encoding.decode(bytes).map_err(|why| {
         let what = match why {
-            NotText::Malformed(encoding) => format!("`{name}` is not valid {encoding}"),
+            TextEncodingError::Malformed(encoding) => format!("`{name}` is not valid {encoding}"),
             _ => format!("`{name}` is not text"),
         };
         let fitting: Vec<_> = text::fitting(bytes)
             .iter()
             .map(|name| format!("`{name}`"))
             .collect();
-        Trouble::new(TroubleKind::Unfit, what).hint(format!(
+        ToolError::new(ToolErrorKind::Unfit, what).hint(format!(
             "write `encoding` as {}: those fit its bytes",
             fitting.join(" or ")
         ))
     })?;
     let mut notes = Vec::new();
     match encoding {
-        Encoding::Guessed => notes.push(format!(
+        TextEncoding::Guessed => notes.push(format!(
             "encoding: {encoding}, a guess since it is not valid UTF-8; `encoding` names another"
         )),
         encoding if !encoding.is_plain() => notes.push(format!("encoding: {encoding}")),
@@ -188,20 +192,20 @@ fn plain(name: &str, bytes: &[u8], encoding: Encoding) -> Result<Rendered, Troub
     if text.contains("\r\n") {
         notes.push("lines end with CRLF; `edit` keeps that".to_owned());
     }
-    Ok(Rendered {
+    Ok(RenderedFileContent {
         encoding: encoding.to_string(),
         text: text.into_owned(),
         notes,
     })
 }
 
-fn document(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
+fn document(name: &str, bytes: &[u8]) -> Result<RenderedFileContent, ToolError> {
     let document = pdf::text(bytes).map_err(|why| {
         let what = format!("`{name}` is a PDF without text that can be read: {why}");
-        Trouble::new(TroubleKind::Unfit, what)
+        ToolError::new(ToolErrorKind::Unfit, what)
             .hint("a program such as `pdftotext`, or one that reads scanned pages, may do better")
     })?;
-    Ok(Rendered {
+    Ok(RenderedFileContent {
         text: document.text,
         encoding: "PDF".to_owned(),
         notes: vec![format!(
@@ -215,15 +219,15 @@ fn document(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
     })
 }
 
-fn cells(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
+fn cells(name: &str, bytes: &[u8]) -> Result<RenderedFileContent, ToolError> {
     let raw = plain(
         name,
         bytes,
-        Encoding::detect(bytes).unwrap_or(Encoding::Guessed),
+        TextEncoding::detect(bytes).unwrap_or(TextEncoding::Guessed),
     )?;
     let note = match notebook::render(&raw.text) {
         Some(text) => {
-            return Ok(Rendered {
+            return Ok(RenderedFileContent {
                 text,
                 notes: vec!["a notebook's cells; `edit` works on the JSON below them".to_owned()],
                 ..raw
@@ -231,18 +235,18 @@ fn cells(name: &str, bytes: &[u8]) -> Result<Rendered, Trouble> {
         }
         None => "not a notebook that can be read: this is its text",
     };
-    Ok(Rendered {
+    Ok(RenderedFileContent {
         notes: vec![note.to_owned()],
         ..raw
     })
 }
 
 fn image(
-    spot: &Spot<'_>,
+    spot: &ResolvedToolPath<'_>,
     bytes: Vec<u8>,
     media: &str,
-    bench: &Bench,
-) -> Result<Observation, Trouble> {
+    bench: &ToolContext,
+) -> Result<ToolObservation, ToolError> {
     let (name, length) = (spot.name(), bytes.len());
     if length > MOST_IMAGE_BYTES {
         let what = format!(
@@ -250,31 +254,33 @@ fn image(
             size(length as u64),
             size(MOST_IMAGE_BYTES as u64)
         );
-        return Err(Trouble::new(TroubleKind::Unfit, what).hint("make a smaller copy of it first"));
+        return Err(
+            ToolError::new(ToolErrorKind::Unfit, what).hint("make a smaller copy of it first")
+        );
     }
     if bench.seen().send(&spot.target, &bytes, (0, 0), None) {
-        return Ok(Observation::text(format!(
+        return Ok(ToolObservation::text(format!(
             "`{name}` is unchanged since you read it; ask once more to have it sent again"
         )));
     }
-    Ok(Observation {
+    Ok(ToolObservation {
         text: format!("`{name}`: {media}, {}", size(length as u64)),
         data: json!({"media_type": media, "bytes": length}),
-        images: vec![Image {
+        images: vec![ToolImage {
             media_type: media.to_owned(),
             bytes,
         }],
-        ..Observation::default()
+        ..ToolObservation::default()
     })
 }
 
-fn binary(name: &str, kind: &str, length: usize) -> Trouble {
+fn binary(name: &str, kind: &str, length: usize) -> ToolError {
     let what = format!(
         "`{name}` is binary ({kind}, {}), not text",
         size(length as u64)
     );
     let look = json!({ "command": looks_into(name, kind) });
-    Trouble::new(TroubleKind::Unfit, what)
+    ToolError::new(ToolErrorKind::Unfit, what)
         .hint(format!("`bash {look}` looks into it"))
         .hint("if it is text after all, name its `encoding`")
 }
@@ -291,19 +297,19 @@ fn looks_into(name: &str, kind: &str) -> String {
     }
 }
 
-fn unchanged(name: &str, page: &Page) -> Observation {
+fn unchanged(name: &str, page: &NumberedTextPage) -> ToolObservation {
     let text = format!(
         "lines {}-{} of `{name}` are unchanged since you read them; ask once more to have them \
          sent again",
         page.first, page.last
     );
-    Observation {
+    ToolObservation {
         data: json!({"unchanged": true, "lines": page.total}),
-        ..Observation::text(text)
+        ..ToolObservation::text(text)
     }
 }
 
-fn observation(page: Page, rendered: Rendered) -> Observation {
+fn observation(page: NumberedTextPage, rendered: RenderedFileContent) -> ToolObservation {
     let mut text = page.text;
     let mut notes = rendered.notes;
     if page.cut > 0 {
@@ -333,7 +339,7 @@ fn observation(page: Page, rendered: Rendered) -> Observation {
         }
         text.push_str(&format!("[{note}]"));
     }
-    Observation {
+    ToolObservation {
         text,
         data: json!({
             "lines": page.total,
@@ -344,6 +350,6 @@ fn observation(page: Page, rendered: Rendered) -> Observation {
         }),
         is_partial: page.next.is_some() || page.cut > 0,
         hints,
-        ..Observation::default()
+        ..ToolObservation::default()
     }
 }

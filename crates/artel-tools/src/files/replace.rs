@@ -9,22 +9,22 @@ use super::near;
 
 /// One replacement.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Edit<'a> {
+pub(crate) struct TextReplacement<'a> {
     pub(crate) old: &'a str,
     pub(crate) new: &'a str,
-    pub(crate) places: Places,
+    pub(crate) places: ReplacementLimit,
 }
 
 /// Number of places that an edit may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Places {
+pub(crate) enum ReplacementLimit {
     One,
     All,
 }
 
 /// The text after an edit, and the places that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replaced {
+pub(crate) struct ReplacementResult {
     pub(crate) text: String,
     /// The line of each place, counted from 1 in the text before the edit.
     pub(crate) lines: Vec<usize>,
@@ -32,7 +32,7 @@ pub(crate) struct Replaced {
 
 /// Why an edit does not fit the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Misfit {
+pub(crate) enum ReplacementError {
     /// The old text is empty.
     Empty,
     /// The new text is the same as the old one.
@@ -44,25 +44,30 @@ pub(crate) enum Misfit {
 }
 
 /// Replaces one place or all of them.
-pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
+pub(crate) fn replace(
+    text: &str,
+    edit: TextReplacement<'_>,
+) -> Result<ReplacementResult, ReplacementError> {
     if edit.old.is_empty() {
-        return Err(Misfit::Empty);
+        return Err(ReplacementError::Empty);
     }
     if edit.old == edit.new {
-        return Err(Misfit::Same);
+        return Err(ReplacementError::Same);
     }
     let flat = if edit.old.contains('\r') {
-        Flat::as_is(text)
+        LineEndNormalizedText::as_is(text)
     } else {
-        Flat::of(text)
+        LineEndNormalizedText::of(text)
     };
     let found = find(&flat.text, edit);
     let lines = line_numbers(&flat.text, &found);
     match (found.len(), edit.places) {
         (0, _) => {
-            return Err(Misfit::Absent(absent_hints(text, &flat.text, edit)));
+            return Err(ReplacementError::Absent(absent_hints(
+                text, &flat.text, edit,
+            )));
         }
-        (2.., Places::One) => return Err(Misfit::Many(lines)),
+        (2.., ReplacementLimit::One) => return Err(ReplacementError::Many(lines)),
         _ => {}
     }
     let mut result = String::with_capacity(text.len() + edit.new.len());
@@ -74,14 +79,14 @@ pub(crate) fn replace(text: &str, edit: Edit<'_>) -> Result<Replaced, Misfit> {
         done = flat.back(start + edit.old.len());
     }
     result.push_str(&text[done..]);
-    Ok(Replaced {
+    Ok(ReplacementResult {
         text: result,
         lines,
     })
 }
 
 /// Returns hints about similar text, or says that the change was already made.
-fn absent_hints(text: &str, flat: &str, edit: Edit<'_>) -> Vec<String> {
+fn absent_hints(text: &str, flat: &str, edit: TextReplacement<'_>) -> Vec<String> {
     if edit.new.trim().len() > 3
         && let Some(at) = flat.find(edit.new)
     {
@@ -94,13 +99,13 @@ fn absent_hints(text: &str, flat: &str, edit: Edit<'_>) -> Vec<String> {
 
 /// A text without the `\r` of its line endings, with a mapping back to offsets in the
 /// original.
-struct Flat<'a> {
+struct LineEndNormalizedText<'a> {
     text: Cow<'a, str>,
     /// Offsets in the flat text where a line ending lost its `\r`, ascending.
     lost: Vec<usize>,
 }
 
-impl<'a> Flat<'a> {
+impl<'a> LineEndNormalizedText<'a> {
     fn as_is(text: &'a str) -> Self {
         let text = Cow::Borrowed(text);
         let lost = Vec::new();
@@ -133,10 +138,10 @@ impl<'a> Flat<'a> {
 
 /// Returns the start of each place. With a limit of one place, overlapping places count
 /// too: either could be meant.
-fn find(text: &str, edit: Edit<'_>) -> Vec<usize> {
+fn find(text: &str, edit: TextReplacement<'_>) -> Vec<usize> {
     let step = match edit.places {
-        Places::All => edit.old.len(),
-        Places::One => edit.old.chars().next().map_or(1, char::len_utf8),
+        ReplacementLimit::All => edit.old.len(),
+        ReplacementLimit::One => edit.old.chars().next().map_or(1, char::len_utf8),
     };
     let mut found = Vec::new();
     let mut from = 0;
@@ -158,7 +163,7 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
 }
 
 /// Gives the new text the line ending of the line where it is inserted.
-fn with_line_ends<'a>(edit: Edit<'a>, text: &str, at: usize) -> Cow<'a, str> {
+fn with_line_ends<'a>(edit: TextReplacement<'a>, text: &str, at: usize) -> Cow<'a, str> {
     if edit.new.contains('\r') || edit.old.contains('\r') || !edit.new.contains('\n') {
         return Cow::Borrowed(edit.new);
     }
@@ -176,10 +181,16 @@ mod tests {
 
     use super::*;
 
-    fn check(text: &str, old: &str, new: &str, places: Places, expected: Result<&str, &str>) {
-        let said = replace(text, Edit { old, new, places });
+    fn check(
+        text: &str,
+        old: &str,
+        new: &str,
+        places: ReplacementLimit,
+        expected: Result<&str, &str>,
+    ) {
+        let said = replace(text, TextReplacement { old, new, places });
         let said = said.map(|done| done.text).map_err(|misfit| match misfit {
-            Misfit::Absent(_) => "absent".to_owned(),
+            ReplacementError::Absent(_) => "absent".to_owned(),
             other => format!("{other:?}"),
         });
         assert_eq!(
@@ -191,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_place_is_replaced_if_it_is_the_only_one() {
-        use Places::{All, One};
+        use ReplacementLimit::{All, One};
         check("a b c", "b", "x", One, Ok("a x c"));
         check("a b b", "b", "x", One, Err("Many([1, 1])"));
         check("a\nb\nb", "b", "x", One, Err("Many([2, 3])"));
@@ -207,7 +218,7 @@ mod tests {
 
     #[test]
     fn line_ends_stay_as_they_are() {
-        use Places::{All, One};
+        use ReplacementLimit::{All, One};
         check(
             "a\r\nb\r\nc\r\n",
             "a\nb",
@@ -226,7 +237,7 @@ mod tests {
     proptest! {
         #[test]
         fn replacing_everywhere_is_what_strings_do(text in "[ab\n]{0,40}", old in "[ab\n]{1,3}", new in "[xy]{0,3}") {
-            let done = replace(&text, Edit { old: &old, new: &new, places: Places::All });
+            let done = replace(&text, TextReplacement { old: &old, new: &new, places: ReplacementLimit::All });
             match done {
                 Ok(done) => prop_assert_eq!(done.text, text.replace(&old, &new)),
                 Err(_) => prop_assert!(!text.contains(&old)),
@@ -235,7 +246,7 @@ mod tests {
 
         #[test]
         fn windows_files_change_like_others(text in "[ab\n]{0,40}", old in "[ab\n]{1,3}", new in "[xy\n]{0,3}") {
-            let edit = Edit { old: &old, new: &new, places: Places::All };
+            let edit = TextReplacement { old: &old, new: &new, places: ReplacementLimit::All };
             let plain = replace(&text, edit);
             let windows = replace(&text.replace('\n', "\r\n"), edit);
             if text.contains('\n') && let (Ok(plain), Ok(windows)) = (&plain, &windows) {

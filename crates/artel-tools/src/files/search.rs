@@ -19,8 +19,8 @@ use ignore::{WalkBuilder, WalkState};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::walk::{Beneath, Start};
-use crate::{Bench, Observation, Trouble, TroubleKind};
+use super::walk::{RootReadHandle, TreeWalkStart};
+use crate::{ToolContext, ToolError, ToolErrorKind, ToolObservation};
 
 /// Largest amount of lines in a result, in bytes.
 const MOST_BYTES: usize = 64 * 1024;
@@ -31,9 +31,9 @@ const MOST_MEMORY: usize = 64 * 1024 * 1024;
 const MOST_LINE: usize = 400;
 
 /// The query of a search, and how to print the results.
-pub(crate) struct Asked {
+pub(crate) struct GrepQuery {
     pub(crate) matcher: RegexMatcher,
-    pub(crate) output: Output,
+    pub(crate) output: GrepOutputMode,
     pub(crate) before: usize,
     pub(crate) after: usize,
     pub(crate) is_multiline: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Asked {
 /// Output mode of a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Output {
+pub(crate) enum GrepOutputMode {
     #[default]
     Content,
     Files,
@@ -52,8 +52,8 @@ pub(crate) enum Output {
 
 /// The results of a search.
 #[derive(Default)]
-pub(crate) struct Found {
-    files: Vec<Hits>,
+pub(crate) struct GrepResults {
+    files: Vec<GrepFileMatches>,
     /// Number of matching lines and files in all, including those that are not kept.
     matches: usize,
     matching_files: usize,
@@ -63,16 +63,16 @@ pub(crate) struct Found {
 
 /// The matches in one file.
 #[derive(Default)]
-struct Hits {
+struct GrepFileMatches {
     name: String,
     count: usize,
-    lines: Vec<Shown>,
+    lines: Vec<GrepResultLine>,
     is_binary: bool,
     is_broken: bool,
 }
 
 /// A line of the result.
-struct Shown {
+struct GrepResultLine {
     text: String,
     /// Whether a match begins on this line.
     is_match: bool,
@@ -80,16 +80,16 @@ struct Shown {
 
 /// Searches all files of a walk.
 pub(crate) fn search(
-    start: &Start<'_>,
+    start: &TreeWalkStart<'_>,
     walk: &WalkBuilder,
-    asked: &Asked,
-    bench: &Bench,
-) -> Result<Found, Trouble> {
-    let beneath = Beneath::of(start.root).map_err(|cause| {
+    asked: &GrepQuery,
+    bench: &ToolContext,
+) -> Result<GrepResults, ToolError> {
+    let beneath = RootReadHandle::of(start.root).map_err(|cause| {
         let what = format!("could not open the tree: {cause}");
-        Trouble::new(TroubleKind::Machine, what)
+        ToolError::new(ToolErrorKind::Machine, what)
     })?;
-    let found = Mutex::new(Found::default());
+    let found = Mutex::new(GrepResults::default());
     let failed = AtomicUsize::new(0);
     walk.build_parallel().run(|| {
         let mut searcher = asked.searcher();
@@ -111,7 +111,7 @@ pub(crate) fn search(
             if hits.count > 0 && !hits.is_binary && may_show(start, path, &file, bench) {
                 let name = start.name(path);
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-                found.add(Hits { name, ..hits }, asked);
+                found.add(GrepFileMatches { name, ..hits }, asked);
             }
             WalkState::Continue
         })
@@ -125,7 +125,7 @@ pub(crate) fn search(
 /// Asks the guard before anything of a file is shown: about its real path and its other
 /// names, for the very file that was searched. A refused file is treated as one without a
 /// match and is not counted, so that the result tells nobody what it holds.
-fn may_show(start: &Start<'_>, path: &Path, file: &File, bench: &Bench) -> bool {
+fn may_show(start: &TreeWalkStart<'_>, path: &Path, file: &File, bench: &ToolContext) -> bool {
     let guard = bench.guard.in_place(&start.target.place);
     let (Ok(opened), Ok(searched)) = (start.root.open_file(path, &*guard), file.metadata()) else {
         return false;
@@ -137,10 +137,10 @@ fn may_show(start: &Start<'_>, path: &Path, file: &File, bench: &Bench) -> bool 
     opened.about.identity == searched
 }
 
-impl Asked {
+impl GrepQuery {
     fn searcher(&self) -> Searcher {
         SearcherBuilder::new()
-            .line_number(self.output == Output::Content)
+            .line_number(self.output == GrepOutputMode::Content)
             .multi_line(self.is_multiline)
             .before_context(self.before)
             .after_context(self.after)
@@ -150,9 +150,9 @@ impl Asked {
             .build()
     }
 
-    fn search(&self, searcher: &mut Searcher, file: &File) -> Hits {
-        let mut hits = Hits::default();
-        let sink = Keeper {
+    fn search(&self, searcher: &mut Searcher, file: &File) -> GrepFileMatches {
+        let mut hits = GrepFileMatches::default();
+        let sink = GrepMatchSink {
             asked: self,
             hits: &mut hits,
         };
@@ -162,12 +162,12 @@ impl Asked {
 }
 
 /// Records the searcher's matches in one file.
-struct Keeper<'k> {
-    asked: &'k Asked,
-    hits: &'k mut Hits,
+struct GrepMatchSink<'k> {
+    asked: &'k GrepQuery,
+    hits: &'k mut GrepFileMatches,
 }
 
-impl Keeper<'_> {
+impl GrepMatchSink<'_> {
     fn keep(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
         let first = number.unwrap_or_default();
         for (line, bytes) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -183,7 +183,7 @@ impl Keeper<'_> {
             };
             let text = cut(bytes, at.unwrap_or_default());
             let number = first + line as u64;
-            self.hits.lines.push(Shown {
+            self.hits.lines.push(GrepResultLine {
                 text: format!("{number}{mark}{text}"),
                 is_match: mark == ':' && line == 0,
             });
@@ -195,15 +195,15 @@ impl Keeper<'_> {
     }
 }
 
-impl Sink for Keeper<'_> {
+impl Sink for GrepMatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         self.hits.count += 1;
         match self.asked.output {
-            Output::Files => Ok(false),
-            Output::Count => Ok(true),
-            Output::Content => {
+            GrepOutputMode::Files => Ok(false),
+            GrepOutputMode::Count => Ok(true),
+            GrepOutputMode::Content => {
                 if !self.is_full() {
                     self.keep(found.line_number(), ':', found.bytes());
                 }
@@ -213,7 +213,7 @@ impl Sink for Keeper<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if self.asked.output == Output::Content && !self.is_full() {
+        if self.asked.output == GrepOutputMode::Content && !self.is_full() {
             self.keep(context.line_number(), '-', context.bytes());
         }
         Ok(true)
@@ -221,7 +221,7 @@ impl Sink for Keeper<'_> {
 
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
         if !self.hits.lines.is_empty() && !self.is_full() {
-            self.hits.lines.push(Shown {
+            self.hits.lines.push(GrepResultLine {
                 text: "--".to_owned(),
                 is_match: false,
             });
@@ -258,13 +258,13 @@ fn cut(line: &[u8], at: usize) -> String {
     shown
 }
 
-impl Found {
-    fn add(&mut self, hits: Hits, asked: &Asked) {
+impl GrepResults {
+    fn add(&mut self, hits: GrepFileMatches, asked: &GrepQuery) {
         self.matches += hits.count;
         self.matching_files += 1;
         self.files.push(hits);
         let kept: usize = match asked.output {
-            Output::Content if self.files.len().is_multiple_of(64) => {
+            GrepOutputMode::Content if self.files.len().is_multiple_of(64) => {
                 self.files.iter().map(|hits| hits.lines.len()).sum()
             }
             _ => self.files.len(),
@@ -275,13 +275,13 @@ impl Found {
     }
 
     /// Drops the files that come after the limit, in the order of paths.
-    fn prune(&mut self, asked: &Asked) {
+    fn prune(&mut self, asked: &GrepQuery) {
         self.files.sort_by(|one, other| one.name.cmp(&other.name));
         let mut left = asked.limit;
         let keep = self.files.iter().take_while(|hits| {
             let has_room = left > 0;
             left = left.saturating_sub(match asked.output {
-                Output::Content => hits.count,
+                GrepOutputMode::Content => hits.count,
                 _ => 1,
             });
             has_room
@@ -291,11 +291,11 @@ impl Found {
     }
 
     /// Turns the results into an observation for the model.
-    pub(crate) fn observation(mut self, pattern: &str, asked: &Asked) -> Observation {
+    pub(crate) fn observation(mut self, pattern: &str, asked: &GrepQuery) -> ToolObservation {
         self.prune(asked);
         let (mut text, is_partial) = match asked.output {
-            Output::Content => self.content(asked),
-            Output::Files | Output::Count => self.names(asked),
+            GrepOutputMode::Content => self.content(asked),
+            GrepOutputMode::Files | GrepOutputMode::Count => self.names(asked),
         };
         if self.matching_files == 0 {
             text = format!(
@@ -310,18 +310,18 @@ impl Found {
                 self.failed
             );
         }
-        Observation {
+        ToolObservation {
             text,
             data: json!({
-                "matches": (asked.output != Output::Files).then_some(self.matches),
+                "matches": (asked.output != GrepOutputMode::Files).then_some(self.matches),
                 "files": self.matching_files,
             }),
             is_partial,
-            ..Observation::default()
+            ..ToolObservation::default()
         }
     }
 
-    fn content(&self, asked: &Asked) -> (String, bool) {
+    fn content(&self, asked: &GrepQuery) -> (String, bool) {
         let (mut text, mut shown) = (String::new(), 0);
         let mut is_cut = self.files.len() < self.matching_files;
         'files: for hits in &self.files {
@@ -350,18 +350,18 @@ impl Found {
         (text, is_cut)
     }
 
-    fn names(&self, asked: &Asked) -> (String, bool) {
+    fn names(&self, asked: &GrepQuery) -> (String, bool) {
         let mut text = String::new();
         for hits in &self.files {
             let _ = match asked.output {
-                Output::Count => writeln!(text, "{}: {}", hits.name, hits.count),
+                GrepOutputMode::Count => writeln!(text, "{}: {}", hits.name, hits.count),
                 _ => writeln!(text, "{}", hits.name),
             };
         }
         let (shown, all) = (self.files.len(), self.matching_files);
         let is_partial = shown < all;
         let matches = match asked.output {
-            Output::Count => format!(", {} matching lines", self.matches),
+            GrepOutputMode::Count => format!(", {} matching lines", self.matches),
             _ => String::new(),
         };
         let _ = if is_partial {

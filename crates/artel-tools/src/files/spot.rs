@@ -15,14 +15,14 @@ use artel_policy::{FileTarget, TargetTree};
 use serde_json::json;
 
 use crate::similar::nearest_paths;
-use crate::{Bench, Trouble, TroubleKind};
+use crate::{ToolContext, ToolError, ToolErrorKind};
 
 /// Largest number of similar paths offered.
 const MOST_SIMILAR: usize = 5;
 
 /// A resolved path. The known facts about it serve messages and the run's memory; reading
 /// and writing check everything again.
-pub(crate) struct Spot<'b> {
+pub(crate) struct ResolvedToolPath<'b> {
     pub(crate) root: &'b RootFolder,
     guard: Arc<dyn FileAccessGuard + Send + Sync>,
     asked: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) struct Spot<'b> {
 
 /// Returns the target that policy is asked about, without accessing the disk. An absolute
 /// path beneath the tree is the same file as the relative one.
-pub(crate) fn target(bench: &Bench, path: &str) -> Result<FileTarget, Trouble> {
+pub(crate) fn target(bench: &ToolContext, path: &str) -> Result<FileTarget, ToolError> {
     let (mut target, root) = bench.find(path)?;
     if let Ok(inside) = Path::new(&target.path).strip_prefix(root.path())
         && let Some(inside) = inside.to_str()
@@ -47,11 +47,11 @@ pub(crate) fn target(bench: &Bench, path: &str) -> Result<FileTarget, Trouble> {
     Ok(target)
 }
 
-impl<'b> Spot<'b> {
+impl<'b> ResolvedToolPath<'b> {
     /// Resolves a path.
-    pub(crate) fn find(bench: &'b Bench, path: &str) -> Result<Self, Trouble> {
+    pub(crate) fn find(bench: &'b ToolContext, path: &str) -> Result<Self, ToolError> {
         if path.is_empty() {
-            return Err(Trouble::new(TroubleKind::BadInput, "the path is empty"));
+            return Err(ToolError::new(ToolErrorKind::BadInput, "the path is empty"));
         }
         let (_, root) = bench.find(path)?;
         let asked = target(bench, path)?;
@@ -80,11 +80,11 @@ impl<'b> Spot<'b> {
     }
 
     /// Reads the file. If it does not exist, the error offers similar paths.
-    pub(crate) fn read(&self, most: u64) -> Result<Vec<u8>, Trouble> {
+    pub(crate) fn read(&self, most: u64) -> Result<Vec<u8>, ToolError> {
         match self.found() {
             None => Err(self.missing()),
-            Some(FileEntryKind::Folder) => Err(Trouble::new(
-                TroubleKind::Unfit,
+            Some(FileEntryKind::Folder) => Err(ToolError::new(
+                ToolErrorKind::Unfit,
                 format!("`{}` is a folder", self.name()),
             )
             .hint(format!(
@@ -99,7 +99,7 @@ impl<'b> Spot<'b> {
     }
 
     /// Reads the file. Returns `None` if it does not exist yet.
-    pub(crate) fn read_if_there(&self, most: u64) -> Result<Option<Vec<u8>>, Trouble> {
+    pub(crate) fn read_if_there(&self, most: u64) -> Result<Option<Vec<u8>>, ToolError> {
         match self.about {
             None => Ok(None),
             Some(_) => self.read(most).map(Some),
@@ -107,7 +107,7 @@ impl<'b> Spot<'b> {
     }
 
     /// Creates or replaces the file. Returns the path that was really written.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Result<PathBuf, Trouble> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<PathBuf, ToolError> {
         let written = self.root.write(&self.asked, bytes, &*self.guard);
         written
             .map(|written| written.path)
@@ -115,29 +115,29 @@ impl<'b> Spot<'b> {
     }
 
     /// Removes the file. Returns its real path.
-    pub(crate) fn delete(&self) -> Result<PathBuf, Trouble> {
+    pub(crate) fn delete(&self) -> Result<PathBuf, ToolError> {
         let deleted = self.root.delete(Path::new(&self.target.path), &*self.guard);
         deleted.map_err(|error| self.trouble(&error))
     }
 
     /// Sets the file's mode on the open file, after the guard has allowed a write.
-    pub(crate) fn set_mode(&self, mode: u32) -> Result<(), Trouble> {
+    pub(crate) fn set_mode(&self, mode: u32) -> Result<(), ToolError> {
         let opened = self.root.open_file(&self.asked, &*self.guard);
         let opened = opened.map_err(|error| self.trouble(&error))?;
         let judged = self.guard.judge(&opened.path, FileAccessKind::Write);
-        judged.map_err(|refusal| Trouble::new(TroubleKind::Refused, refusal.reason))?;
+        judged.map_err(|refusal| ToolError::new(ToolErrorKind::Refused, refusal.reason))?;
         let set = opened
             .file
             .set_permissions(Permissions::from_mode(mode & 0o777));
         set.map_err(|cause| {
             let what = format!("could not set the mode of `{}`: {cause}", self.name());
-            Trouble::new(TroubleKind::Machine, what)
+            ToolError::new(ToolErrorKind::Machine, what)
         })
     }
 
     /// Checks that the file may be read or the folder listed, under the name that the caller
     /// used.
-    pub(crate) fn may_read(&self) -> Result<(), Trouble> {
+    pub(crate) fn may_read(&self) -> Result<(), ToolError> {
         let asked = match self.found() {
             Some(FileEntryKind::Folder) => self.root.list(&self.asked, 0, &*self.guard).map(drop),
             _ => self.root.open_file(&self.asked, &*self.guard).map(drop),
@@ -146,12 +146,12 @@ impl<'b> Spot<'b> {
     }
 
     /// Returns the error for a missing file, with similar paths.
-    pub(crate) fn missing(&self) -> Trouble {
+    pub(crate) fn missing(&self) -> ToolError {
         missing(self.root, &self.target)
     }
 
     /// Converts an error to one that helps the model.
-    pub(crate) fn trouble(&self, error: &RootFolderError) -> Trouble {
+    pub(crate) fn trouble(&self, error: &RootFolderError) -> ToolError {
         if error.is_missing() {
             return self.missing();
         }
@@ -184,9 +184,9 @@ pub(crate) fn shown(place: &TargetTree, path: &str) -> String {
     }
 }
 
-fn missing(root: &RootFolder, target: &FileTarget) -> Trouble {
+fn missing(root: &RootFolder, target: &FileTarget) -> ToolError {
     let what = format!("there is no `{}`", shown(&target.place, &target.path));
-    let trouble = Trouble::new(TroubleKind::NotFound, what);
+    let trouble = ToolError::new(ToolErrorKind::NotFound, what);
     let similar = nearest_paths(root.path(), &target.path, MOST_SIMILAR);
     if similar.is_empty() {
         return trouble.hint("`glob` finds files by name, `list` shows a folder");
@@ -222,33 +222,33 @@ pub(crate) fn inside_hint(root: &RootFolder, path: &str) -> String {
     }
 }
 
-fn trouble(root: &RootFolder, path: &str, error: &RootFolderError) -> Trouble {
+fn trouble(root: &RootFolder, path: &str, error: &RootFolderError) -> ToolError {
     let kind = match error {
         RootFolderError::File(FileError::Other { .. } | FileError::TooLarge { .. }) => {
-            TroubleKind::Unfit
+            ToolErrorKind::Unfit
         }
-        RootFolderError::File(FileError::NoName { .. }) => TroubleKind::BadInput,
+        RootFolderError::File(FileError::NoName { .. }) => ToolErrorKind::BadInput,
         RootFolderError::File(FileError::Exists { .. }) | RootFolderError::NotEmpty { .. } => {
-            TroubleKind::Mismatch
+            ToolErrorKind::Mismatch
         }
         RootFolderError::File(error)
             if error.system_kind() == Some(ErrorKind::PermissionDenied) =>
         {
-            TroubleKind::Refused
+            ToolErrorKind::Refused
         }
         RootFolderError::File(error) if error.system_kind() == Some(ErrorKind::NotADirectory) => {
-            TroubleKind::Unfit
+            ToolErrorKind::Unfit
         }
         RootFolderError::File(_)
         | RootFolderError::Unsteady { .. }
-        | RootFolderError::Unsupported { .. } => TroubleKind::Machine,
+        | RootFolderError::Unsupported { .. } => ToolErrorKind::Machine,
         RootFolderError::Outside { .. }
         | RootFolderError::Mount { .. }
         | RootFolderError::Refused { .. }
         | RootFolderError::NamedElsewhere { .. }
-        | RootFolderError::IsRoot { .. } => TroubleKind::Refused,
+        | RootFolderError::IsRoot { .. } => ToolErrorKind::Refused,
     };
-    let trouble = Trouble::new(kind, error.to_string());
+    let trouble = ToolError::new(kind, error.to_string());
     match error {
         RootFolderError::Outside { .. } => trouble
             .hint(format!(
@@ -259,7 +259,7 @@ fn trouble(root: &RootFolder, path: &str, error: &RootFolderError) -> Trouble {
         RootFolderError::File(FileError::TooLarge { .. }) => {
             trouble.hint("`grep` searches files of any size")
         }
-        RootFolderError::File(FileError::System { .. }) if kind == TroubleKind::Refused => {
+        RootFolderError::File(FileError::System { .. }) if kind == ToolErrorKind::Refused => {
             let folder = Path::new(path).parent().map(Path::to_string_lossy);
             let folder = folder.filter(|folder| !folder.is_empty());
             trouble.hint(format!(

@@ -11,13 +11,19 @@ use encoding_rs::WINDOWS_1252;
 
 /// Encoding of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub(crate) enum TextEncoding {
     /// UTF-8, the usual case.
-    Utf8 { mark: Mark },
+    Utf8 { mark: ByteOrderMark },
     /// Two bytes per unit.
-    Utf16 { order: Order, mark: Mark },
+    Utf16 {
+        order: TextByteOrder,
+        mark: ByteOrderMark,
+    },
     /// Four bytes per character.
-    Utf32 { order: Order, mark: Mark },
+    Utf32 {
+        order: TextByteOrder,
+        mark: ByteOrderMark,
+    },
     /// Neither Unicode nor binary: read as Windows-1252, which includes the letters of
     /// Latin-1.
     Guessed,
@@ -27,21 +33,21 @@ pub(crate) enum Encoding {
 
 /// Whether the text begins with a byte order mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum ByteOrderMark {
     Present,
     Absent,
 }
 
 /// Byte order of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum TextByteOrder {
     Little,
     Big,
 }
 
 /// Why bytes cannot be decoded, or text cannot be encoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotText {
+pub(crate) enum TextEncodingError {
     /// The bytes are not text in any encoding known here.
     Binary,
     /// The bytes do not fit the encoding that the caller named or the mark announced.
@@ -52,12 +58,12 @@ pub(crate) enum NotText {
 
 const BOM: char = '\u{feff}';
 
-impl Encoding {
+impl TextEncoding {
     /// Finds an encoding by the name that a caller uses: `utf-8`, `utf-16le`, `latin1`,
     /// `shift_jis`.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let mark = Mark::Absent;
-        let (little, big) = (Order::Little, Order::Big);
+        let mark = ByteOrderMark::Absent;
+        let (little, big) = (TextByteOrder::Little, TextByteOrder::Big);
         Some(match name.trim().to_ascii_lowercase().as_str() {
             "utf-16" | "utf-16le" | "utf16" | "utf16le" => Self::Utf16 {
                 order: little,
@@ -82,8 +88,12 @@ impl Encoding {
     }
 
     /// Detects the encoding of some bytes, by their mark or by what fits.
-    pub(crate) fn detect(bytes: &[u8]) -> Result<Self, NotText> {
-        let (little, big, mark) = (Order::Little, Order::Big, Mark::Present);
+    pub(crate) fn detect(bytes: &[u8]) -> Result<Self, TextEncodingError> {
+        let (little, big, mark) = (
+            TextByteOrder::Little,
+            TextByteOrder::Big,
+            ByteOrderMark::Present,
+        );
         Ok(match bytes {
             [0xff, 0xfe, 0, 0, ..] => Self::Utf32 {
                 order: little,
@@ -100,14 +110,14 @@ impl Encoding {
         })
     }
 
-    fn detect_unmarked(bytes: &[u8]) -> Result<Self, NotText> {
-        let mark = Mark::Absent;
+    fn detect_unmarked(bytes: &[u8]) -> Result<Self, TextEncodingError> {
+        let mark = ByteOrderMark::Absent;
         if let Some(order) = wide_units(bytes) {
             return Ok(Self::Utf16 { order, mark });
         }
         let controls = bytes.iter().filter(|byte| is_odd_control(**byte)).count();
         if bytes.contains(&0) || controls * 50 > bytes.len() {
-            return Err(NotText::Binary);
+            return Err(TextEncodingError::Binary);
         }
         if std::str::from_utf8(bytes).is_ok() {
             return Ok(Self::Utf8 { mark });
@@ -116,11 +126,11 @@ impl Encoding {
     }
 
     /// Decodes bytes to text, without the byte order mark.
-    pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
-        let malformed = || NotText::Malformed(self.to_string());
+    pub(crate) fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, TextEncodingError> {
+        let malformed = || TextEncodingError::Malformed(self.to_string());
         match self {
             Self::Utf8 { mark } => {
-                let skip = if mark == Mark::Present { 3 } else { 0 };
+                let skip = if mark == ByteOrderMark::Present { 3 } else { 0 };
                 let text = std::str::from_utf8(bytes.get(skip..).unwrap_or_default());
                 text.map(Cow::Borrowed).map_err(|_| malformed())
             }
@@ -150,7 +160,7 @@ impl Encoding {
     }
 
     /// Encodes text to bytes, with the mark if there was one.
-    pub(crate) fn encode(self, text: &str) -> Result<Vec<u8>, NotText> {
+    pub(crate) fn encode(self, text: &str) -> Result<Vec<u8>, TextEncodingError> {
         match self {
             Self::Utf8 { mark } => Ok(mark.text().bytes().chain(text.bytes()).collect()),
             Self::Utf16 { order, mark } => {
@@ -170,7 +180,7 @@ impl Encoding {
         self,
         encoding: &'static encoding_rs::Encoding,
         text: &str,
-    ) -> Result<Vec<u8>, NotText> {
+    ) -> Result<Vec<u8>, TextEncodingError> {
         let (bytes, _, has_gaps) = encoding.encode(text);
         if !has_gaps {
             return Ok(bytes.into_owned());
@@ -180,12 +190,14 @@ impl Encoding {
             .chars()
             .find(|char| encoding.encode(char.encode_utf8(&mut letters)).2)
             .unwrap_or(char::REPLACEMENT_CHARACTER);
-        Err(NotText::NoPlace(lost, self.to_string()))
+        Err(TextEncodingError::NoPlace(lost, self.to_string()))
     }
 
     /// Returns whether the encoding is plain UTF-8, which needs no mention.
     pub(crate) fn is_plain(self) -> bool {
-        self == (Self::Utf8 { mark: Mark::Absent })
+        self == (Self::Utf8 {
+            mark: ByteOrderMark::Absent,
+        })
     }
 }
 
@@ -193,14 +205,14 @@ impl Encoding {
 /// letters of its own script comes before one that accepts any bytes.
 pub(crate) fn fitting(bytes: &[u8]) -> Vec<&'static str> {
     let mut names = Vec::new();
-    match Encoding::detect(bytes) {
-        Ok(Encoding::Utf16 { order, .. }) => names.push(order.name("utf-16le", "utf-16be")),
-        Ok(Encoding::Utf32 { order, .. }) => names.push(order.name("utf-32le", "utf-32be")),
-        Ok(Encoding::Utf8 { .. }) => names.push("utf-8"),
+    match TextEncoding::detect(bytes) {
+        Ok(TextEncoding::Utf16 { order, .. }) => names.push(order.name("utf-16le", "utf-16be")),
+        Ok(TextEncoding::Utf32 { order, .. }) => names.push(order.name("utf-32le", "utf-32be")),
+        Ok(TextEncoding::Utf8 { .. }) => names.push("utf-8"),
         _ => {}
     }
     for name in ["shift_jis", "euc-jp", "euc-kr"] {
-        let text = Encoding::named(name).and_then(|encoding| encoding.decode(bytes).ok());
+        let text = TextEncoding::named(name).and_then(|encoding| encoding.decode(bytes).ok());
         if text.is_some_and(|text| text.chars().any(is_of_the_east)) {
             names.push(name);
         }
@@ -215,24 +227,24 @@ fn is_of_the_east(char: char) -> bool {
     matches!(char, '\u{3041}'..='\u{30fa}' | '\u{ac00}'..='\u{d7a3}')
 }
 
-impl fmt::Display for Encoding {
+impl fmt::Display for TextEncoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, mark) = match self {
             Self::Utf8 { mark } => ("UTF-8", *mark),
             Self::Utf16 { order, mark } => (order.name("UTF-16LE", "UTF-16BE"), *mark),
             Self::Utf32 { order, mark } => (order.name("UTF-32LE", "UTF-32BE"), *mark),
-            Self::Guessed => ("windows-1252", Mark::Absent),
-            Self::Named(encoding) => (encoding.name(), Mark::Absent),
+            Self::Guessed => ("windows-1252", ByteOrderMark::Absent),
+            Self::Named(encoding) => (encoding.name(), ByteOrderMark::Absent),
         };
         f.write_str(name)?;
         match mark {
-            Mark::Present => f.write_str(" with a byte order mark"),
-            Mark::Absent => Ok(()),
+            ByteOrderMark::Present => f.write_str(" with a byte order mark"),
+            ByteOrderMark::Absent => Ok(()),
         }
     }
 }
 
-impl Mark {
+impl ByteOrderMark {
     fn units(self) -> usize {
         usize::from(self == Self::Present)
     }
@@ -245,7 +257,7 @@ impl Mark {
     }
 }
 
-impl Order {
+impl TextByteOrder {
     fn unit(self, pair: [u8; 2]) -> u16 {
         match self {
             Self::Little => u16::from_le_bytes(pair),
@@ -284,7 +296,7 @@ impl Order {
 
 /// Recognises two-byte text without a mark. In text of mostly Western letters every other
 /// byte is zero, and no other kind of text contains zero bytes.
-fn wide_units(bytes: &[u8]) -> Option<Order> {
+fn wide_units(bytes: &[u8]) -> Option<TextByteOrder> {
     let (pairs, rest) = bytes[..bytes.len().min(4096) & !1].as_chunks::<2>();
     if pairs.len() < 2 || !rest.is_empty() || !bytes.len().is_multiple_of(2) {
         return None;
@@ -293,8 +305,8 @@ fn wide_units(bytes: &[u8]) -> Option<Order> {
     let low = pairs.iter().filter(|pair| pair[1] == 0).count();
     let most = pairs.len() * 7 / 10;
     let order = match (high, low) {
-        (0, low) if low > most => Order::Little,
-        (high, 0) if high > most => Order::Big,
+        (0, low) if low > most => TextByteOrder::Little,
+        (high, 0) if high > most => TextByteOrder::Big,
         _ => return None,
     };
     let units = pairs.iter().map(|pair| order.unit(*pair));
@@ -320,7 +332,7 @@ mod tests {
     use super::*;
 
     fn name(bytes: &[u8]) -> String {
-        match Encoding::detect(bytes) {
+        match TextEncoding::detect(bytes) {
             Ok(encoding) => {
                 let text = encoding.decode(bytes).unwrap();
                 format!("{encoding}: {text}")
@@ -352,22 +364,22 @@ mod tests {
 
     #[test]
     fn callers_name_encodings_and_gaps_are_named() {
-        let japanese = Encoding::named("Shift_JIS").unwrap();
+        let japanese = TextEncoding::named("Shift_JIS").unwrap();
         assert_eq!(japanese.decode(b"\x93\xfa").unwrap(), "日");
         assert_eq!(japanese.encode("日").unwrap(), b"\x93\xfa");
         assert!(japanese.decode(b"\x93").is_err());
-        assert!(Encoding::named("klingon").is_none());
-        let latin = Encoding::named("latin1").unwrap();
+        assert!(TextEncoding::named("klingon").is_none());
+        let latin = TextEncoding::named("latin1").unwrap();
         assert_eq!(
             latin.encode("a→b"),
-            Err(NotText::NoPlace('→', "windows-1252".to_owned()))
+            Err(TextEncodingError::NoPlace('→', "windows-1252".to_owned()))
         );
     }
 
     proptest! {
         #[test]
         fn what_is_detected_goes_back_to_the_same_bytes(bytes: Vec<u8>) {
-            if let Ok(encoding) = Encoding::detect(&bytes)
+            if let Ok(encoding) = TextEncoding::detect(&bytes)
                 && let Ok(text) = encoding.decode(&bytes)
             {
                 prop_assert_eq!(encoding.encode(&text).unwrap(), bytes);
@@ -377,7 +389,7 @@ mod tests {
         #[test]
         fn text_survives_every_unicode_encoding(text: String) {
             for name in ["utf-8", "utf-16le", "utf-16be", "utf-32le", "utf-32be"] {
-                let encoding = Encoding::named(name).unwrap();
+                let encoding = TextEncoding::named(name).unwrap();
                 let bytes = encoding.encode(&text).unwrap();
                 prop_assert_eq!(encoding.decode(&bytes).unwrap(), text.as_str());
             }

@@ -16,12 +16,12 @@ use artel_policy::FileTarget;
 use ignore::{DirEntry, WalkBuilder};
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use super::spot::{Spot, shown};
-use crate::above::{Above, heed_rules};
-use crate::{Bench, Trouble};
+use super::spot::{ResolvedToolPath, shown};
+use crate::above::{AncestorIgnoreRules, heed_rules};
+use crate::{ToolContext, ToolError};
 
 /// The start of a walk.
-pub(crate) struct Start<'b> {
+pub(crate) struct TreeWalkStart<'b> {
     pub(crate) root: &'b RootFolder,
     pub(crate) target: FileTarget,
     pub(crate) found: FileEntryKind,
@@ -31,7 +31,7 @@ pub(crate) struct Start<'b> {
 
 /// Treatment of hidden names in a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hidden {
+pub(crate) enum HiddenFileHandling {
     /// Names that begin with a dot are skipped, as in ripgrep.
     Skipped,
     /// All names are shown except git's own folder.
@@ -39,14 +39,14 @@ pub(crate) enum Hidden {
 }
 
 /// A handle of a root for reading many files.
-pub(crate) struct Beneath {
+pub(crate) struct RootReadHandle {
     handle: OwnedFd,
 }
 
-impl<'b> Start<'b> {
+impl<'b> TreeWalkStart<'b> {
     /// Finds the start. The path must exist, and listing it must be allowed.
-    pub(crate) fn find(bench: &'b Bench, path: Option<&str>) -> Result<Self, Trouble> {
-        let spot = Spot::find(bench, path.unwrap_or("."))?;
+    pub(crate) fn find(bench: &'b ToolContext, path: Option<&str>) -> Result<Self, ToolError> {
+        let spot = ResolvedToolPath::find(bench, path.unwrap_or("."))?;
         let found = spot.found().ok_or_else(|| spot.missing())?;
         spot.may_read()?;
         let root = spot.root.path().as_os_str();
@@ -70,12 +70,12 @@ impl<'b> Start<'b> {
     /// Prepares a walk. Ignore files apply with and without git, because a scratch copy of a
     /// tree is the same tree. The person's global ignore rules do not apply, because the
     /// result should not depend on the machine.
-    pub(crate) fn walk(&self, hidden: Hidden) -> WalkBuilder {
+    pub(crate) fn walk(&self, hidden: HiddenFileHandling) -> WalkBuilder {
         let folder = self.folder();
-        let above = Above::of(self.root.path(), &folder);
+        let above = AncestorIgnoreRules::of(self.root.path(), &folder);
         let mut walk = WalkBuilder::new(&folder);
         heed_rules(&mut walk, &folder);
-        walk.hidden(hidden == Hidden::Skipped)
+        walk.hidden(hidden == HiddenFileHandling::Skipped)
             .parents(false)
             .git_global(false)
             .require_git(false)
@@ -112,7 +112,7 @@ impl<'b> Start<'b> {
     }
 }
 
-impl Beneath {
+impl RootReadHandle {
     /// Opens a handle of the root, after checking that it is the very same folder.
     pub(crate) fn of(root: &RootFolder) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

@@ -4,19 +4,20 @@ use artel_policy::PolicyAction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::change::{Change, commit};
-use super::spot::{Spot, target};
+use super::change::{PendingFileChange, commit};
+use super::spot::{ResolvedToolPath, target};
 use super::{MOST_BYTES, card};
 use crate::{
-    Bench, Card, Effect, Observation, Reach, Standing, Tool, Trouble, TroubleKind, Unknown, parse,
+    ModelFileFreshness, Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolEffect,
+    ToolError, ToolErrorKind, ToolObservation, ToolSchemaDelivery, parse,
 };
 
-pub(crate) struct Write {
-    card: Card,
+pub(crate) struct WriteFileTool {
+    card: ToolDescriptor,
 }
 
-pub(crate) struct BatchWrite {
-    card: Card,
+pub(crate) struct BatchWriteTool {
+    card: ToolDescriptor,
 }
 
 #[derive(Deserialize)]
@@ -28,17 +29,17 @@ struct Input {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BatchInput {
+struct BatchWriteInput {
     files: Vec<Input>,
 }
 
 /// A file write that is ready, or the message that nothing would change.
-enum Prepared<'b> {
+enum PreparedFileWrite<'b> {
     Same(String),
-    Different(Change<'b>),
+    Different(PendingFileChange<'b>),
 }
 
-impl Write {
+impl WriteFileTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -52,10 +53,10 @@ impl Write {
         let description = "Makes a file or replaces it whole, by `content`. One that exists must \
             have been read before; for a part of it use `edit`.";
         Self {
-            card: Card {
-                effects: vec![Effect::Write],
-                unknown: Unknown::Idempotent,
-                reach: Reach::Always,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Write],
+                unknown: ToolCrashRecovery::Idempotent,
+                reach: ToolSchemaDelivery::Always,
                 keywords: &["create", "save", "new", "file", "overwrite"],
                 ..card(
                     "write",
@@ -68,22 +69,22 @@ impl Write {
     }
 }
 
-impl Tool for Write {
-    fn card(&self) -> &Card {
+impl Tool for WriteFileTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         Ok(vec![PolicyAction::Write(target(bench, &input.path)?)])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         write_all(&[parse(input)?], bench)
     }
 }
 
-impl BatchWrite {
+impl BatchWriteTool {
     pub(crate) fn new() -> Self {
         let input = json!({
             "type": "object",
@@ -110,9 +111,9 @@ impl BatchWrite {
             cannot be written, the others are put back as they were. Good for new modules with \
             their tests.";
         Self {
-            card: Card {
-                effects: vec![Effect::Write],
-                unknown: Unknown::Restore,
+            card: ToolDescriptor {
+                effects: vec![ToolEffect::Write],
+                unknown: ToolCrashRecovery::Restore,
                 keywords: &["scaffold", "create", "many", "several", "files"],
                 ..card(
                     "batch_write",
@@ -125,41 +126,41 @@ impl BatchWrite {
     }
 }
 
-impl Tool for BatchWrite {
-    fn card(&self) -> &Card {
+impl Tool for BatchWriteTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
-        let input: BatchInput = parse(input)?;
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
+        let input: BatchWriteInput = parse(input)?;
         let files = input.files.iter();
         files
             .map(|file| Ok(PolicyAction::Write(target(bench, &file.path)?)))
             .collect()
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
-        let input: BatchInput = parse(input)?;
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
+        let input: BatchWriteInput = parse(input)?;
         if input.files.is_empty() {
-            return Err(Trouble::new(TroubleKind::BadInput, "`files` is empty"));
+            return Err(ToolError::new(ToolErrorKind::BadInput, "`files` is empty"));
         }
         write_all(&input.files, bench)
     }
 }
 
-fn write_all(files: &[Input], bench: &Bench) -> Result<Observation, Trouble> {
+fn write_all(files: &[Input], bench: &ToolContext) -> Result<ToolObservation, ToolError> {
     let mut said = Vec::new();
-    let mut changes: Vec<Change<'_>> = Vec::new();
+    let mut changes: Vec<PendingFileChange<'_>> = Vec::new();
     for file in files {
         match prepare(file, bench)? {
-            Prepared::Same(words) => said.push(words),
-            Prepared::Different(change) => {
+            PreparedFileWrite::Same(words) => said.push(words),
+            PreparedFileWrite::Different(change) => {
                 if changes
                     .iter()
                     .any(|other| other.spot.target == change.spot.target)
                 {
                     let what = format!("`{}` is named twice", change.spot.name());
-                    return Err(Trouble::new(TroubleKind::BadInput, what));
+                    return Err(ToolError::new(ToolErrorKind::BadInput, what));
                 }
                 said.push(words(&change, &file.content));
                 changes.push(change);
@@ -178,18 +179,18 @@ fn write_all(files: &[Input], bench: &Bench) -> Result<Observation, Trouble> {
         .iter()
         .filter(|change| change.before.is_none())
         .count();
-    Ok(Observation {
+    Ok(ToolObservation {
         text: said.join("\n"),
         data: json!({"created": created, "changed": changes.len() - created}),
         changed: changes.iter().map(|change| change.spot.name()).collect(),
-        ..Observation::default()
+        ..ToolObservation::default()
     })
 }
 
 /// Compares the file with its current content: the model may replace only content that it
 /// knows.
-fn prepare<'b>(file: &Input, bench: &'b Bench) -> Result<Prepared<'b>, Trouble> {
-    let spot = Spot::find(bench, &file.path)?;
+fn prepare<'b>(file: &Input, bench: &'b ToolContext) -> Result<PreparedFileWrite<'b>, ToolError> {
+    let spot = ResolvedToolPath::find(bench, &file.path)?;
     let after = file.content.clone().into_bytes();
     let before = spot.read_if_there(MOST_BYTES)?;
     if before.as_ref() == Some(&after) {
@@ -198,19 +199,19 @@ fn prepare<'b>(file: &Input, bench: &'b Bench) -> Result<Prepared<'b>, Trouble> 
             "`{}` is unchanged: it had this content already",
             spot.name()
         );
-        return Ok(Prepared::Same(words));
+        return Ok(PreparedFileWrite::Same(words));
     }
     if let Some(bytes) = &before {
         let standing = bench.seen().standing(&spot.target, bytes);
         match standing {
-            Standing::Same => {}
+            ModelFileFreshness::Same => {}
             // An empty file has nothing to lose.
-            Standing::Unread if bytes.is_empty() => {}
-            Standing::Unread => return Err(unread(&spot)),
-            Standing::Changed => return Err(changed(&spot)),
+            ModelFileFreshness::Unread if bytes.is_empty() => {}
+            ModelFileFreshness::Unread => return Err(unread(&spot)),
+            ModelFileFreshness::Changed => return Err(changed(&spot)),
         }
     }
-    Ok(Prepared::Different(Change {
+    Ok(PreparedFileWrite::Different(PendingFileChange {
         spot,
         before,
         after: Some(after),
@@ -218,25 +219,25 @@ fn prepare<'b>(file: &Input, bench: &'b Bench) -> Result<Prepared<'b>, Trouble> 
     }))
 }
 
-fn unread(spot: &Spot<'_>) -> Trouble {
+fn unread(spot: &ResolvedToolPath<'_>) -> ToolError {
     let what = format!(
         "`{}` exists and was not read in this run, so writing it would lose what is in it",
         spot.name()
     );
-    Trouble::new(TroubleKind::Mismatch, what)
+    ToolError::new(ToolErrorKind::Mismatch, what)
         .hint("`read` it first, then write it, or change a part with `edit`")
 }
 
 /// Returns the error for a file that has changed since the model saw it.
-pub(crate) fn changed(spot: &Spot<'_>) -> Trouble {
+pub(crate) fn changed(spot: &ResolvedToolPath<'_>) -> ToolError {
     let what = format!(
         "`{}` was changed by something else since you read it",
         spot.name()
     );
-    Trouble::new(TroubleKind::Mismatch, what).hint("`read` it again, then decide anew")
+    ToolError::new(ToolErrorKind::Mismatch, what).hint("`read` it again, then decide anew")
 }
 
-fn words(change: &Change<'_>, content: &str) -> String {
+fn words(change: &PendingFileChange<'_>, content: &str) -> String {
     let lines = content.lines().count();
     let name = change.spot.name();
     let plural = if lines == 1 { "" } else { "s" };

@@ -4,23 +4,23 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Trouble, TroubleKind, parse};
+use crate::{ToolError, ToolErrorKind, parse};
 
 /// The command to run.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Call {
+pub(super) struct GitToolCommand {
     pub(super) words: Vec<String>,
     pub(super) stdin: Vec<u8>,
     /// Text to show if git prints nothing.
     pub(super) nothing: &'static str,
     /// The files and folders that the call names, in the tree or in a commit.
     pub(super) reads: Vec<String>,
-    pub(super) shows: Shows,
+    pub(super) shows: GitShownContent,
 }
 
 /// The file contents that a call shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Shows {
+pub(super) enum GitShownContent {
     /// None, or only those of files that the call names.
     #[default]
     Named,
@@ -41,7 +41,7 @@ const NAMES_ALL: &str = "--ignore-submodules=none";
 /// All fields of all git tools; each tool's schema lists its own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Fields {
+struct GitToolInput {
     path: Option<String>,
     paths: Vec<String>,
     staged: bool,
@@ -75,13 +75,13 @@ struct Fields {
 }
 
 /// Builds the command of a tool's call.
-pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
-    let fields: Fields = if input.is_null() {
-        Fields::default()
+pub(super) fn of(tool: &str, input: &Value) -> Result<GitToolCommand, ToolError> {
+    let fields: GitToolInput = if input.is_null() {
+        GitToolInput::default()
     } else {
         parse(input)?
     };
-    let mut call = Words::default();
+    let mut call = GitCommandBuilder::default();
     let nothing = match tool {
         "git_status" => {
             call.put(&["status", "--short", "--branch", "--untracked-files=all"]);
@@ -137,7 +137,7 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
         "git_pull" => call.pull(&fields)?,
         _ => return Err(bad(format!("unknown tool: {tool}"))),
     };
-    Ok(Call {
+    Ok(GitToolCommand {
         words: call.words,
         stdin: call.stdin,
         nothing,
@@ -147,14 +147,14 @@ pub(super) fn of(tool: &str, input: &Value) -> Result<Call, Trouble> {
 }
 
 #[derive(Default)]
-struct Words {
+struct GitCommandBuilder {
     words: Vec<String>,
     stdin: Vec<u8>,
     reads: Vec<String>,
-    shows: Shows,
+    shows: GitShownContent,
 }
 
-impl Words {
+impl GitCommandBuilder {
     fn put(&mut self, words: &[&str]) {
         self.words.extend(words.iter().map(|&word| word.to_owned()));
     }
@@ -169,13 +169,13 @@ impl Words {
         }
     }
 
-    fn forms(&mut self, fields: &Fields) {
+    fn forms(&mut self, fields: &GitToolInput) {
         self.put(&["--no-ext-diff", "--no-textconv", NAMES_ALL]);
         self.when(fields.stat, "--stat");
         self.when(fields.name_only, "--name-only");
     }
 
-    fn path(&mut self, fields: &Fields) {
+    fn path(&mut self, fields: &GitToolInput) {
         self.put(&["--"]);
         if let Some(path) = &fields.path {
             self.put(&[path]);
@@ -188,9 +188,9 @@ impl Words {
         self.put(&[&format!("{revision}^{{commit}}")]);
     }
 
-    fn diff(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn diff(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         self.put(&["diff"]);
-        self.shows = Shows::Changes;
+        self.shows = GitShownContent::Changes;
         self.forms(fields);
         if fields.staged {
             self.put(&["--cached"])
@@ -201,11 +201,11 @@ impl Words {
         Ok("no differences")
     }
 
-    fn diff_between(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn diff_between(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let from = revision("from", fields.from.as_deref().unwrap_or_default())?;
         let to = revision("to", fields.to.as_deref().unwrap_or("HEAD"))?;
         self.put(&["diff"]);
-        self.shows = Shows::Changes;
+        self.shows = GitShownContent::Changes;
         self.forms(fields);
         self.put_commit(from);
         self.put_commit(to);
@@ -213,7 +213,7 @@ impl Words {
         Ok("no differences")
     }
 
-    fn log(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn log(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let limit = fields.limit.unwrap_or(10).clamp(1, 500);
         self.put(&["log", "--no-show-signature", "--date=short"]);
         self.put(&["--format=%h %ad %an: %s", &format!("--max-count={limit}")]);
@@ -234,7 +234,7 @@ impl Words {
         Ok("no commits")
     }
 
-    fn show(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn show(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let commit = revision("commit", fields.commit.as_deref().unwrap_or("HEAD"))?;
         self.put(&["show", "--no-show-signature"]);
         self.forms(fields);
@@ -242,20 +242,20 @@ impl Words {
             // `HEAD:src/lib.rs`, `:0:src/lib.rs`
             Some((_, path)) => {
                 self.put(&[commit]);
-                self.shows = Shows::FileOfCommit;
+                self.shows = GitShownContent::FileOfCommit;
                 let file = path.rsplit(':').next().unwrap_or(path);
                 self.reads.push(file.trim_start_matches('/').to_owned());
             }
             None => {
                 self.put_commit(commit);
-                self.shows = Shows::Changes;
+                self.shows = GitShownContent::Changes;
             }
         }
         self.path(fields);
         Ok("nothing to show")
     }
 
-    fn blame(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn blame(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let Some(path) = &fields.path else {
             return Err(bad("`path` is missing"));
         };
@@ -272,7 +272,7 @@ impl Words {
         Ok("the file is empty")
     }
 
-    fn ls_files(&mut self, fields: &Fields) -> &'static str {
+    fn ls_files(&mut self, fields: &GitToolInput) -> &'static str {
         self.put(&["ls-files"]);
         self.when(fields.modified, "--modified");
         self.put(&["--"]);
@@ -282,7 +282,7 @@ impl Words {
         "no files"
     }
 
-    fn ls_tree(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn ls_tree(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let tree = revision("tree", fields.tree.as_deref().unwrap_or("HEAD"))?;
         self.put(&["ls-tree", "--long"]);
         self.when(fields.recursive, "-r");
@@ -293,7 +293,12 @@ impl Words {
         Ok("empty")
     }
 
-    fn list(&mut self, words: &[&str], fields: &Fields, nothing: &'static str) -> &'static str {
+    fn list(
+        &mut self,
+        words: &[&str],
+        fields: &GitToolInput,
+        nothing: &'static str,
+    ) -> &'static str {
         self.put(words);
         if let Some(pattern) = &fields.pattern {
             self.put(&["--", pattern]);
@@ -301,7 +306,7 @@ impl Words {
         nothing
     }
 
-    fn add(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn add(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         if fields.all == fields.paths.is_empty() && fields.all {
             self.put(&["add", "--update"]);
             return Ok("added");
@@ -316,7 +321,7 @@ impl Words {
         Ok("added")
     }
 
-    fn commit(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn commit(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let message = fields.message.as_deref().unwrap_or_default().trim();
         if message.chars().count() < 10 {
             return Err(bad("`message` has fewer than 10 characters")
@@ -341,7 +346,7 @@ impl Words {
         Ok("committed")
     }
 
-    fn stash(&mut self, fields: &Fields) -> &'static str {
+    fn stash(&mut self, fields: &GitToolInput) -> &'static str {
         self.put(&["stash", "push", "--quiet"]);
         self.when(fields.include_untracked, "--include-untracked");
         if let Some(message) = &fields.message {
@@ -350,7 +355,7 @@ impl Words {
         "put aside; `git_stash_pop` brings it back"
     }
 
-    fn switch(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn switch(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let target = fields.target.as_deref().or(fields.branch.as_deref());
         let target = revision("target", target.unwrap_or_default())?;
         self.put(&["switch", "--quiet", "--no-recurse-submodules"]);
@@ -366,7 +371,7 @@ impl Words {
         Ok("switched")
     }
 
-    fn fetch(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn fetch(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
         self.put(&[
             "fetch",
@@ -378,7 +383,7 @@ impl Words {
         Ok("fetched")
     }
 
-    fn pull(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn pull(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         let remote = name("remote", Some(fields.remote.as_deref().unwrap_or("origin")))?;
         self.put(&["pull", "--ff-only", "--no-recurse-submodules", "--", remote]);
         if let Some(branch) = &fields.branch {
@@ -387,7 +392,7 @@ impl Words {
         Ok("up to date")
     }
 
-    fn pick(&mut self, fields: &Fields) -> Result<&'static str, Trouble> {
+    fn pick(&mut self, fields: &GitToolInput) -> Result<&'static str, ToolError> {
         if fields.commits.is_empty() {
             return Err(bad("`commits` is empty"));
         }
@@ -401,7 +406,7 @@ impl Words {
 }
 
 /// Checks that a revision is one word that cannot be read as an option.
-fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, Trouble> {
+fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, ToolError> {
     let is_odd = |letter: char| letter.is_whitespace() || letter.is_control();
     if text.is_empty() || text.starts_with('-') || text.contains(is_odd) {
         return Err(bad(format!("`{field}` is not a commit, branch or tag")));
@@ -410,7 +415,7 @@ fn revision<'r>(field: &str, text: &'r str) -> Result<&'r str, Trouble> {
 }
 
 /// Checks the name of a branch or remote. Git's own rules are stricter.
-fn name<'n>(field: &str, text: Option<&'n str>) -> Result<&'n str, Trouble> {
+fn name<'n>(field: &str, text: Option<&'n str>) -> Result<&'n str, ToolError> {
     let text = revision(field, text.unwrap_or_default())?;
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_./+#".contains(letter);
     if text.chars().all(is_plain) {
@@ -420,6 +425,6 @@ fn name<'n>(field: &str, text: Option<&'n str>) -> Result<&'n str, Trouble> {
     }
 }
 
-fn bad(what: impl Into<String>) -> Trouble {
-    Trouble::new(TroubleKind::BadInput, what)
+fn bad(what: impl Into<String>) -> ToolError {
+    ToolError::new(ToolErrorKind::BadInput, what)
 }

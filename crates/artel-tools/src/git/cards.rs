@@ -4,7 +4,7 @@ use artel_policy::GitOperation;
 use serde_json::{Map, Value, json};
 
 use super::operation_of;
-use crate::{Card, Effect, Reach, Unknown};
+use crate::{ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolSchemaDelivery};
 
 /// A tool in one row: name, purpose, fields, required fields.
 type Entry = (
@@ -135,7 +135,7 @@ const TOOLS: &[Entry] = &[
     ),
 ];
 
-pub(super) fn all() -> Vec<(Card, GitOperation)> {
+pub(super) fn all() -> Vec<(ToolDescriptor, GitOperation)> {
     let entry = |(name, line, fields, required): &Entry| {
         let operation = operation_of(name)?;
         Some((card(name, line, fields, required, operation), operation))
@@ -149,17 +149,17 @@ fn card(
     fields: &[&str],
     required: &[&str],
     operation: GitOperation,
-) -> Card {
+) -> ToolDescriptor {
     let properties: Map<_, _> = fields
         .iter()
         .map(|field| ((*field).to_owned(), property(field)))
         .collect();
     let effects = match operation {
-        GitOperation::Read => vec![Effect::Read],
-        GitOperation::Remote => vec![Effect::Write, Effect::Network],
-        _ => vec![Effect::Write],
+        GitOperation::Read => vec![ToolEffect::Read],
+        GitOperation::Remote => vec![ToolEffect::Write, ToolEffect::Network],
+        _ => vec![ToolEffect::Write],
     };
-    Card {
+    ToolDescriptor {
         name: name.to_owned(),
         line: line.to_owned(),
         description: format!("{line}. Works in the run's own tree."),
@@ -171,13 +171,13 @@ fn card(
         }),
         effects,
         unknown: match operation {
-            GitOperation::Read => Unknown::Pure,
-            GitOperation::Remote => Unknown::Idempotent,
-            _ => Unknown::Probe,
+            GitOperation::Read => ToolCrashRecovery::Pure,
+            GitOperation::Remote => ToolCrashRecovery::Idempotent,
+            _ => ToolCrashRecovery::Probe,
         },
         bundle: "git",
         keywords: &["git", "version", "history", "commit"],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 

@@ -3,25 +3,25 @@
 
 use artel_policy::{PathWall, PathWallKind};
 
-use super::arguments::{Call, Shows};
-use crate::{Bench, Trouble, TroubleKind};
+use super::arguments::{GitShownContent, GitToolCommand};
+use crate::{ToolContext, ToolError, ToolErrorKind};
 
 /// Returns the words of a call, with the paths to leave out. The path alone does not
 /// identify one file of a commit, so such a file is not shown while rules hide files from
 /// reading.
-pub(super) fn words(call: &Call, bench: &Bench) -> Result<Vec<String>, Trouble> {
+pub(super) fn words(call: &GitToolCommand, bench: &ToolContext) -> Result<Vec<String>, ToolError> {
     let stands = |wall: &&PathWall| bench.consent.leaves_up(wall);
     let walls = bench.path_walls.iter().filter(stands);
     let walls = walls.filter(|wall| wall.keeps == PathWallKind::Reading);
     let walls: Vec<&PathWall> = walls.collect();
     match (call.shows, walls.first()) {
-        (Shows::Changes, Some(_)) => Ok(without(&call.words, &walls)),
-        (Shows::FileOfCommit, Some(wall)) => {
+        (GitShownContent::Changes, Some(_)) => Ok(without(&call.words, &walls)),
+        (GitShownContent::FileOfCommit, Some(wall)) => {
             let rule = wall.rule.text();
             let what =
                 format!("`{rule}` bans reading some files, so no file of a commit is shown whole");
             let hint = "`git_show` with a commit and `path` shows what changed in a file";
-            Err(Trouble::new(TroubleKind::Refused, what).hint(hint))
+            Err(ToolError::new(ToolErrorKind::Refused, what).hint(hint))
         }
         _ => Ok(call.words.clone()),
     }

@@ -27,7 +27,7 @@ pub enum RunGrant {
 
 /// A call as policy decides it.
 #[derive(Debug, Clone, Copy)]
-pub struct CallIntent<'c> {
+pub struct ToolCallIntent<'c> {
     pub tool: &'c str,
     /// The resolved actions of the call.
     pub actions: &'c [PolicyAction],
@@ -99,7 +99,7 @@ impl GrantedPolicy {
     }
 
     /// Decides about a call.
-    pub fn decide(&self, call: CallIntent<'_>, situation: &PolicyContext) -> PolicyRuling {
+    pub fn decide(&self, call: ToolCallIntent<'_>, situation: &PolicyContext) -> PolicyRuling {
         let decision = self.policy.decide(call.tool, call.actions, situation);
         let is_allowed_before = decision.answer == PolicyAnswer::Ask
             && self.exactly.contains(call.exactly)

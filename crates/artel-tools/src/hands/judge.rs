@@ -8,12 +8,12 @@ use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder
 use artel_policy::{FileTarget, PolicyAction, PolicyAnswer, PolicyContext, TargetTree};
 
 use super::GrantedPolicy;
-use crate::pathcheck::Metadata;
-use crate::{Judge, Tool};
+use crate::pathcheck::ProtectedMetadataGuard;
+use crate::{PlaceGuardProvider, Tool};
 
 /// Judges everything that one call touches. An approved action is allowed only as it
 /// resolved when it was approved.
-pub(super) struct CallJudge {
+pub(super) struct ToolCallGuardProvider {
     granted: Arc<GrantedPolicy>,
     tree: Arc<RootFolder>,
     tool: String,
@@ -28,7 +28,7 @@ struct PlaceGuard {
     place: TargetTree,
 }
 
-impl CallJudge {
+impl ToolCallGuardProvider {
     pub(super) fn new(
         granted: Arc<GrantedPolicy>,
         tree: Arc<RootFolder>,
@@ -44,7 +44,7 @@ impl CallJudge {
     }
 }
 
-impl Judge for CallJudge {
+impl PlaceGuardProvider for ToolCallGuardProvider {
     fn in_place(&self, place: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(PlaceGuard {
             granted: Arc::clone(&self.granted),
@@ -59,7 +59,7 @@ impl Judge for CallJudge {
 impl FileAccessGuard for PlaceGuard {
     fn judge(&self, resolved: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
         // Names alone do not show what git would treat as a repository.
-        Metadata::of(&self.tree).judge(resolved, op)?;
+        ProtectedMetadataGuard::of(&self.tree).judge(resolved, op)?;
         let target = FileTarget {
             place: self.place.clone(),
             path: resolved.to_string_lossy().into_owned(),

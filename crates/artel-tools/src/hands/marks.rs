@@ -10,10 +10,10 @@ use artel_types::ForeignSource;
 /// share them: a fact that one run learns counts at once for the runs that it calls and
 /// for those that called it.
 #[derive(Debug, Clone, Default)]
-pub struct ContentMarks(Arc<Mutex<Marked>>);
+pub struct ContentMarks(Arc<Mutex<ContentMarkSets>>);
 
 #[derive(Debug, Default)]
-struct Marked {
+struct ContentMarkSets {
     foreign: Vec<ForeignSource>,
     held_secrets: Vec<String>,
 }
@@ -50,7 +50,7 @@ impl ContentMarks {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Marked> {
+    fn lock(&self) -> MutexGuard<'_, ContentMarkSets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,20 +5,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use artel_types::{Event, EventOutcome, Fact, SandboxOpening};
 
-use crate::Jobs;
+use crate::BackgroundJobs;
 
 /// The openings made in the walls around one tree of files, by any run that works in it.
 /// The set only grows: a command cannot forget what it has seen, nor take back what it has
 /// sent.
 #[derive(Default)]
-pub struct Openings {
+pub struct TreeWallOpenings {
     opened: Mutex<BTreeSet<SandboxOpening>>,
     /// The background commands of the runs that work in the tree. Those of ended runs are
     /// dropped.
-    jobs: Mutex<Vec<Weak<Jobs>>>,
+    jobs: Mutex<Vec<Weak<BackgroundJobs>>>,
 }
 
-impl Openings {
+impl TreeWallOpenings {
     /// Returns all openings so far.
     pub fn all(&self) -> BTreeSet<SandboxOpening> {
         lock(&self.opened).clone()
@@ -30,7 +30,7 @@ impl Openings {
     }
 
     /// Registers the background commands of a run that works in the tree.
-    pub fn watch(&self, jobs: &Arc<Jobs>) {
+    pub fn watch(&self, jobs: &Arc<BackgroundJobs>) {
         let mut watched = lock(&self.jobs);
         watched.retain(|known| known.strong_count() > 0);
         let new = Arc::downgrade(jobs);

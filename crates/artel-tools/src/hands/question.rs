@@ -10,7 +10,7 @@ use artel_types::{
 
 /// The question whether a call may be carried out.
 #[derive(Debug, Clone)]
-pub struct Question {
+pub struct ToolApprovalQuestion {
     /// The id of the call.
     pub call: String,
     pub tool: String,
@@ -20,7 +20,7 @@ pub struct Question {
     pub record: ConsentRecord,
     /// The narrow rules that may be granted beyond this one call. Together they make the whole
     /// question unnecessary, so if one part has no such rule, the list is empty.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<ToolApprovalOffer>,
     /// Identifies exactly this call, which can be allowed for the run if no rule can express
     /// it. `None` if the question is put every time.
     pub exactly: Option<String>,
@@ -28,7 +28,7 @@ pub struct Question {
 
 /// A rule that would make the next question unnecessary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct ToolApprovalOffer {
     /// The rule as it would be written.
     pub rule: String,
     /// The scopes that it may have.
@@ -37,7 +37,7 @@ pub struct Offer {
 
 /// A person's answer.
 #[derive(Debug, Clone)]
-pub enum Reply {
+pub enum ToolApprovalAnswer {
     Yes {
         /// The scope in which everything that the question offers is granted.
         scope: GrantScope,
@@ -57,15 +57,15 @@ pub enum Reply {
 
 /// An answer, and who gave it.
 #[derive(Debug, Clone)]
-pub struct Said {
-    pub reply: Reply,
+pub struct AttributedToolApproval {
+    pub reply: ToolApprovalAnswer,
     /// The actor who answered, or `None` if the answer follows from earlier decisions.
     pub by: Option<Actor>,
     /// Whether the journal already has the answer.
     pub is_recorded: bool,
 }
 
-impl Reply {
+impl ToolApprovalAnswer {
     /// Returns a yes for this one call.
     pub fn once() -> Self {
         Self::Yes {
@@ -75,8 +75,8 @@ impl Reply {
     }
 
     /// Adds the actor who answered.
-    pub fn by(self, actor: Actor) -> Said {
-        Said {
+    pub fn by(self, actor: Actor) -> AttributedToolApproval {
+        AttributedToolApproval {
             reply: self,
             by: Some(actor),
             is_recorded: false,
@@ -84,8 +84,8 @@ impl Reply {
     }
 }
 
-impl From<Reply> for Said {
-    fn from(reply: Reply) -> Self {
+impl From<ToolApprovalAnswer> for AttributedToolApproval {
+    fn from(reply: ToolApprovalAnswer) -> Self {
         Self {
             reply,
             by: None,
@@ -94,9 +94,9 @@ impl From<Reply> for Said {
     }
 }
 
-impl Said {
+impl AttributedToolApproval {
     /// Returns the fact to record about the answer, with its outcome.
-    pub fn fact(&self, question: &Question) -> (ToolAnswered, EventOutcome) {
+    pub fn fact(&self, question: &ToolApprovalQuestion) -> (ToolAnswered, EventOutcome) {
         let mut fact = ToolAnswered {
             call: question.call.clone(),
             record: question.record.hash().as_str().to_owned(),
@@ -107,17 +107,17 @@ impl Said {
         };
         let outcome = match &self.reply {
             // Without anybody to answer, the answer is no.
-            Reply::Left | Reply::Nobody => {
+            ToolApprovalAnswer::Left | ToolApprovalAnswer::Nobody => {
                 "nobody".clone_into(&mut fact.answer);
                 fact.offered = question.storable();
                 EventOutcome::Denied
             }
-            Reply::No { reason } => {
+            ToolApprovalAnswer::No { reason } => {
                 "no".clone_into(&mut fact.answer);
                 fact.reason.clone_from(reason);
                 EventOutcome::Denied
             }
-            Reply::Yes { scope, reason } => {
+            ToolApprovalAnswer::Yes { scope, reason } => {
                 fact.granted = question.granted(*scope);
                 let reach = fact.granted.as_ref().map(|granted| granted.reach.as_str());
                 reach.unwrap_or("once").clone_into(&mut fact.answer);
@@ -129,7 +129,7 @@ impl Said {
     }
 }
 
-impl Question {
+impl ToolApprovalQuestion {
     pub(super) fn about<'a>(
         (call, tool): (&str, &str),
         decision: &PolicyRuling,
@@ -160,8 +160,8 @@ impl Question {
     }
 
     /// Returns a yes with the given scope.
-    pub fn yes(&self, scope: GrantScope, reason: &str) -> Reply {
-        Reply::Yes {
+    pub fn yes(&self, scope: GrantScope, reason: &str) -> ToolApprovalAnswer {
+        ToolApprovalAnswer::Yes {
             scope,
             reason: reason.to_owned(),
         }
@@ -211,7 +211,7 @@ fn reach_of(scope: GrantScope) -> Option<GrantReach> {
 
 /// Returns the narrowest useful rule for an action, or `None` if only a broad one would
 /// help.
-fn offer(tool: &str, action: &PolicyAction) -> Option<Offer> {
+fn offer(tool: &str, action: &PolicyAction) -> Option<ToolApprovalOffer> {
     let rule = match action {
         PolicyAction::Shell(text) => shell_rule(text)?,
         PolicyAction::Network(host) => format!("Fetch({})", globset::escape(host)),
@@ -233,7 +233,7 @@ fn offer(tool: &str, action: &PolicyAction) -> Option<Offer> {
     if too_broad(&parsed).is_none() {
         scopes.push(GrantScope::Always);
     }
-    Some(Offer { rule, scopes })
+    Some(ToolApprovalOffer { rule, scopes })
 }
 
 /// Returns a rule for two words and any continuation, or else for exactly these words.

@@ -8,19 +8,19 @@ use artel_policy::{
     TargetTree, command,
 };
 
-use super::{Call, Hands};
+use super::{ActiveToolCall, ToolRunner};
 use crate::files::inside_hint;
-use crate::{Trouble, TroubleKind};
+use crate::{ToolError, ToolErrorKind};
 
-impl Hands {
+impl ToolRunner {
     /// Returns the actions of a call, with every file as it resolves now.
     pub(super) fn intended(
         &self,
-        call: &Call<'_>,
-    ) -> Result<Vec<PolicyAction>, (PolicyRuling, Trouble)> {
-        let unfit = |trouble: Trouble| {
+        call: &ActiveToolCall<'_>,
+    ) -> Result<Vec<PolicyAction>, (PolicyRuling, ToolError)> {
+        let unfit = |trouble: ToolError| {
             let rule = match trouble.kind {
-                TroubleKind::Refused => "never.outside",
+                ToolErrorKind::Refused => "never.outside",
                 _ => "default.unfit",
             };
             (
@@ -33,7 +33,7 @@ impl Hands {
         resolved.collect::<Result<_, _>>().map_err(unfit)
     }
 
-    fn resolved(&self, action: PolicyAction) -> Result<PolicyAction, Trouble> {
+    fn resolved(&self, action: PolicyAction) -> Result<PolicyAction, ToolError> {
         Ok(match action {
             PolicyAction::Read(target) => PolicyAction::Read(self.resolve(target)?),
             PolicyAction::Write(target) => PolicyAction::Write(self.resolve(target)?),
@@ -42,17 +42,17 @@ impl Hands {
         })
     }
 
-    fn resolve(&self, target: FileTarget) -> Result<FileTarget, Trouble> {
+    fn resolve(&self, target: FileTarget) -> Result<FileTarget, ToolError> {
         let root = match &target.place {
             TargetTree::Worktree => self.bench.tree.as_ref(),
             TargetTree::Skill => self
                 .bench
                 .skill
                 .as_deref()
-                .ok_or_else(|| Trouble::new(TroubleKind::NotFound, "no skill is active"))?,
+                .ok_or_else(|| ToolError::new(ToolErrorKind::NotFound, "no skill is active"))?,
             TargetTree::Portal(name) => self.bench.portals.get(name).ok_or_else(|| {
-                Trouble::new(
-                    TroubleKind::NotFound,
+                ToolError::new(
+                    ToolErrorKind::NotFound,
                     format!("there is no portal `{name}`"),
                 )
             })?,
@@ -64,14 +64,18 @@ impl Hands {
             }),
             // The tool gives a better error for a missing file, and nothing is touched.
             Err(error) if error.is_missing() => Ok(target),
-            Err(error) => Err(Trouble::new(TroubleKind::Refused, error.to_string())
+            Err(error) => Err(ToolError::new(ToolErrorKind::Refused, error.to_string())
                 .hint(inside_hint(root, &target.path))
                 .hint("name files relative to the tree; `list` shows what is in it")),
         }
     }
 
     /// Creates the record of a call.
-    pub(super) fn record(&self, call: &Call<'_>, actions: &[PolicyAction]) -> ConsentRecord {
+    pub(super) fn record(
+        &self,
+        call: &ActiveToolCall<'_>,
+        actions: &[PolicyAction],
+    ) -> ConsentRecord {
         let mut record = ConsentRecord {
             tool: call.tool.card().name.clone(),
             input: call.input.to_string(),

@@ -11,17 +11,20 @@ use artel_types::{
 use serde_json::Value;
 
 use super::marks::foreign_in;
-use super::{Call, Hands, Question, Reply, Said, Unfinished};
-use crate::{Observation, Trouble, TroubleKind};
+use super::{
+    ActiveToolCall, AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolRunner,
+    UnfinishedToolCallError,
+};
+use crate::{ToolError, ToolErrorKind, ToolObservation};
 
-impl Hands {
+impl ToolRunner {
     pub(super) fn requested(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
         decision: &PolicyRuling,
         record: &str,
-    ) -> Result<(), Unfinished> {
+    ) -> Result<(), UnfinishedToolCallError> {
         let opens: BTreeSet<_> = openings(actions).collect();
         let input = call.input.to_string();
         let card = call.tool.card();
@@ -54,7 +57,11 @@ impl Hands {
     }
 
     /// Records it if the portal is what refuses a call.
-    fn portal_refused(&self, call: &Call<'_>, decision: &PolicyRuling) -> Result<(), Unfinished> {
+    fn portal_refused(
+        &self,
+        call: &ActiveToolCall<'_>,
+        decision: &PolicyRuling,
+    ) -> Result<(), UnfinishedToolCallError> {
         let Some(name) = self.policy.portal.clone() else {
             return Ok(());
         };
@@ -75,10 +82,10 @@ impl Hands {
 
     pub(super) fn answered(
         &self,
-        question: &Question,
-        said: Option<&Said>,
-    ) -> Result<(), Unfinished> {
-        let nobody = Said::from(Reply::Nobody);
+        question: &ToolApprovalQuestion,
+        said: Option<&AttributedToolApproval>,
+    ) -> Result<(), UnfinishedToolCallError> {
+        let nobody = AttributedToolApproval::from(ToolApprovalAnswer::Nobody);
         let said = said.unwrap_or(&nobody);
         if said.is_recorded {
             return Ok(());
@@ -87,23 +94,23 @@ impl Hands {
         fact.reason = self.redactor.redact(&fact.reason).into_owned();
         let by = said.by.clone();
         let appended = self.log.append_by(by, fact.into(), outcome);
-        appended.map_err(Unfinished::NotRecorded)
+        appended.map_err(UnfinishedToolCallError::NotRecorded)
     }
 
     pub(super) fn finished(
         &self,
-        call: &Call<'_>,
-        result: &Result<Observation, Trouble>,
+        call: &ActiveToolCall<'_>,
+        result: &Result<ToolObservation, ToolError>,
         millis: u64,
-    ) -> Result<(), Unfinished> {
+    ) -> Result<(), UnfinishedToolCallError> {
         let (text, trouble, changed) = match result {
             Ok(observation) => (observation.text.clone(), None, observation.changed.clone()),
             Err(trouble) => (trouble.to_string(), Some(trouble.kind), Vec::new()),
         };
         let outcome = match trouble {
             None => EventOutcome::Done,
-            Some(TroubleKind::Refused) => EventOutcome::Denied,
-            Some(TroubleKind::Cancelled) => EventOutcome::Cancelled,
+            Some(ToolErrorKind::Refused) => EventOutcome::Denied,
+            Some(ToolErrorKind::Cancelled) => EventOutcome::Cancelled,
             Some(_) => EventOutcome::Failed,
         };
         let data = result.as_ref().ok().map(|observation| &observation.data);
@@ -113,7 +120,7 @@ impl Hands {
                 call: call.id.to_owned(),
                 tool: call.tool.card().name.clone(),
                 observation: RecordedText::Inline(text),
-                trouble: trouble.map(TroubleKind::word).map(str::to_owned),
+                trouble: trouble.map(ToolErrorKind::word).map(str::to_owned),
                 changed,
                 millis,
                 sandbox: number("sandbox").and_then(Value::as_str).map(str::to_owned),
@@ -129,9 +136,9 @@ impl Hands {
     /// Records the untrusted content that a call brought, before anybody sees it.
     pub(super) fn foreign_read(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
-    ) -> Result<(), Unfinished> {
+    ) -> Result<(), UnfinishedToolCallError> {
         let portal = self.policy.portal.as_deref();
         let sources = self.marks.read(foreign_in(actions, portal));
         if sources.is_empty() {
@@ -150,7 +157,7 @@ impl Hands {
     }
 
     /// Stores the images of a result, so that a process that takes over finds them.
-    fn kept_images(&self, result: &Result<Observation, Trouble>) -> Option<Vec<KeptImage>> {
+    fn kept_images(&self, result: &Result<ToolObservation, ToolError>) -> Option<Vec<KeptImage>> {
         let images = &result.as_ref().ok()?.images;
         let kept = images.iter().filter_map(|image| {
             let at = self.log.keep(&image.bytes)?;
@@ -165,9 +172,9 @@ impl Hands {
     /// granted was not the reason for the refusal.
     pub(super) fn secrets_denied(
         &self,
-        call: &Call<'_>,
+        call: &ActiveToolCall<'_>,
         actions: &[PolicyAction],
-    ) -> Result<(), Unfinished> {
+    ) -> Result<(), UnfinishedToolCallError> {
         let (tool, granted) = (&call.tool.card().name, self.granted());
         let situation = self.situation_now();
         for action in actions {
@@ -190,9 +197,13 @@ impl Hands {
         Ok(())
     }
 
-    fn append(&self, fact: impl Into<Fact>, outcome: EventOutcome) -> Result<(), Unfinished> {
+    fn append(
+        &self,
+        fact: impl Into<Fact>,
+        outcome: EventOutcome,
+    ) -> Result<(), UnfinishedToolCallError> {
         self.log
             .append(fact.into(), outcome)
-            .map_err(Unfinished::NotRecorded)
+            .map_err(UnfinishedToolCallError::NotRecorded)
     }
 }

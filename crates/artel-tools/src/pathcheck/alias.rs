@@ -11,13 +11,13 @@ use artel_files::RootFolder;
 
 /// A name used in a path.
 #[derive(Debug)]
-pub(super) struct Alias {
+pub(super) struct PathAlias {
     name: String,
-    lies: Lies,
+    lies: PathAliasLocation,
 }
 
 #[derive(Debug)]
-enum Lies {
+enum PathAliasLocation {
     /// At this path beneath the root.
     Beneath(PathBuf),
     /// Outside the root, as a root of its own.
@@ -25,13 +25,13 @@ enum Lies {
 }
 
 /// The place where a path is looked up.
-pub(super) struct Placed {
+pub(super) struct PathCheckLocation {
     pub(super) root: RootFolder,
-    pub(super) alias: Option<Alias>,
+    pub(super) alias: Option<PathAlias>,
     pub(super) path: PathBuf,
 }
 
-impl Alias {
+impl PathAlias {
     /// Finds the root and the path for `inside`, a path in the folder that `name` stands for.
     /// A relative folder is beneath the root.
     pub(super) fn place(
@@ -39,7 +39,7 @@ impl Alias {
         folder: &str,
         inside: &str,
         root: RootFolder,
-    ) -> Result<Placed, String> {
+    ) -> Result<PathCheckLocation, String> {
         if climbs(Path::new(inside)) {
             return Err(format!("`{inside}` leads outside of `@{name}`"));
         }
@@ -50,26 +50,26 @@ impl Alias {
                     .resolve(&folder)
                     .map_err(|error| error.to_string())?
                     .path;
-                (root, Lies::Beneath(path))
+                (root, PathAliasLocation::Beneath(path))
             }
             None => beside(name, folder, root)?,
         };
         let path = match &lies {
-            Lies::Beneath(folder) => folder.join(inside),
-            Lies::Beside => PathBuf::from(inside),
+            PathAliasLocation::Beneath(folder) => folder.join(inside),
+            PathAliasLocation::Beside => PathBuf::from(inside),
         };
         let alias = Some(Self {
             name: name.to_owned(),
             lies,
         });
-        Ok(Placed { root, alias, path })
+        Ok(PathCheckLocation { root, alias, path })
     }
 
     /// Returns a resolved path written with the name, or `None` if it is not in the folder.
     pub(super) fn named(&self, path: &Path) -> Option<String> {
         let inside = match &self.lies {
-            Lies::Beneath(folder) => path.strip_prefix(folder).ok()?,
-            Lies::Beside => path,
+            PathAliasLocation::Beneath(folder) => path.strip_prefix(folder).ok()?,
+            PathAliasLocation::Beside => path,
         };
         let inside = inside.to_string_lossy();
         Some(format!("@{}/{}", self.name, inside.trim_end_matches('/')))
@@ -78,7 +78,7 @@ impl Alias {
     /// Returns a resolved path with its root's path in front, or `None` if the name is not a
     /// root of its own.
     pub(super) fn whole(&self, root: &RootFolder, path: &Path) -> Option<String> {
-        let Lies::Beside = self.lies else {
+        let PathAliasLocation::Beside = self.lies else {
             return None;
         };
         let whole = root.path().join(path);
@@ -100,10 +100,14 @@ fn beneath(folder: &Path, root: &RootFolder) -> Option<PathBuf> {
 
 /// Opens a folder that is written as one beside the root. Links may reveal that it is
 /// beneath it.
-fn beside(name: &str, folder: &Path, root: RootFolder) -> Result<(RootFolder, Lies), String> {
+fn beside(
+    name: &str,
+    folder: &Path,
+    root: RootFolder,
+) -> Result<(RootFolder, PathAliasLocation), String> {
     let own = RootFolder::open(folder).map_err(|error| error.to_string())?;
     if let Ok(path) = own.path().strip_prefix(root.path()) {
-        return Ok((root, Lies::Beneath(path.to_owned())));
+        return Ok((root, PathAliasLocation::Beneath(path.to_owned())));
     }
     if root.path().starts_with(own.path()) {
         return Err(format!(
@@ -111,7 +115,7 @@ fn beside(name: &str, folder: &Path, root: RootFolder) -> Result<(RootFolder, Li
             folder.display()
         ));
     }
-    Ok((own, Lies::Beside))
+    Ok((own, PathAliasLocation::Beside))
 }
 
 /// Returns whether a path, as written, leads above its start.

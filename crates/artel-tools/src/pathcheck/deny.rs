@@ -10,18 +10,18 @@ use artel_files::{FileAccessKind, FileAccessRefusal};
 use artel_policy::rules::PolicyRule;
 
 /// The rules of one line that deny files.
-pub(super) struct Denials(Vec<Denial>);
+pub(super) struct FileDenyRuleSet(Vec<FileDenyRule>);
 
-struct Denial {
+struct FileDenyRule {
     text: String,
     /// All forms that the rule may mean.
     forms: Vec<PolicyRule>,
 }
 
-impl Denials {
+impl FileDenyRuleSet {
     /// Reads the rules. An unreadable rule is an error, because nobody knows what it forbids.
     pub(super) fn read(texts: &[String], root: &Path) -> Result<Self, String> {
-        let read = |text: &String| -> Result<Denial, String> {
+        let read = |text: &String| -> Result<FileDenyRule, String> {
             if let Ok(rule) = PolicyRule::parse(text) {
                 let unread = |cause| format!("the deny rule `{text}` cannot be read: {cause}");
                 rule.check_name(&[]).map_err(unread)?;
@@ -33,7 +33,7 @@ impl Denials {
             let forms: Result<Vec<PolicyRule>, _> = forms;
             let forms =
                 forms.map_err(|cause| format!("the deny rule `{text}` cannot be read: {cause}"))?;
-            Ok(Denial {
+            Ok(FileDenyRule {
                 text: text.clone(),
                 forms,
             })

@@ -6,29 +6,29 @@ use std::path::Path;
 use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::path::{protected, sensitive};
 
-use super::Metadata;
-use super::alias::Alias;
-use super::deny::Denials;
+use super::ProtectedMetadataGuard;
+use super::alias::PathAlias;
+use super::deny::FileDenyRuleSet;
 
 /// Judges resolved paths as for an agent without any extra grants: protected names cannot
 /// be written, sensitive files cannot be read, and deny rules apply.
 pub struct PathGuard<'g> {
     root: &'g RootFolder,
-    metadata: Metadata<'g>,
+    metadata: ProtectedMetadataGuard<'g>,
     /// The name used in the path, as in `@Name/path`, or `None`.
-    alias: Option<&'g Alias>,
-    denials: &'g Denials,
+    alias: Option<&'g PathAlias>,
+    denials: &'g FileDenyRuleSet,
 }
 
 impl<'g> PathGuard<'g> {
     pub(super) fn new(
         root: &'g RootFolder,
-        alias: Option<&'g Alias>,
-        denials: &'g Denials,
+        alias: Option<&'g PathAlias>,
+        denials: &'g FileDenyRuleSet,
     ) -> Self {
         Self {
             root,
-            metadata: Metadata::of(root),
+            metadata: ProtectedMetadataGuard::of(root),
             alias,
             denials,
         }

@@ -30,11 +30,11 @@ const LAYOUTS: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondi
 
 /// Refuses to write or remove the target of a protected name, and everything in a folder
 /// that git treats as a repository, or that would make a folder into one.
-pub struct Metadata<'r> {
+pub struct ProtectedMetadataGuard<'r> {
     root: &'r RootFolder,
 }
 
-impl<'r> Metadata<'r> {
+impl<'r> ProtectedMetadataGuard<'r> {
     /// Creates the guard of a root.
     pub fn of(root: &'r RootFolder) -> Self {
         Self { root }
@@ -113,7 +113,7 @@ impl<'r> Metadata<'r> {
     }
 }
 
-impl FileAccessGuard for Metadata<'_> {
+impl FileAccessGuard for ProtectedMetadataGuard<'_> {
     fn judge(&self, path: &Path, op: FileAccessKind) -> Result<(), FileAccessRefusal> {
         if op == FileAccessKind::Read {
             return Ok(());

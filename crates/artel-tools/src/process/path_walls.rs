@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use artel_policy::{PathWall, PathWallKind, PolicyAnswer};
 use artel_sandbox::SandboxView;
 
-use crate::{Trouble, TroubleKind};
+use crate::{ToolError, ToolErrorKind};
 
 /// Largest number of files and folders searched for one pattern. A larger tree is not
 /// searched in part: the command does not start.
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 300_000;
 
 /// The person's consent for a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Consent {
+pub enum ToolCallConsent {
     /// Nobody was asked.
     #[default]
     None,
@@ -29,7 +29,7 @@ pub enum Consent {
     To(String),
 }
 
-impl Consent {
+impl ToolCallConsent {
     /// Returns whether a wall applies to the call. A wall that asks is lifted by a yes to its
     /// own question.
     pub(crate) fn leaves_up(&self, wall: &PathWall) -> bool {
@@ -44,8 +44,8 @@ pub(super) fn raise(
     view: &mut SandboxView,
     root: &Path,
     walls: &[PathWall],
-    consent: &Consent,
-) -> Result<(), Trouble> {
+    consent: &ToolCallConsent,
+) -> Result<(), ToolError> {
     for wall in walls.iter().filter(|wall| consent.leaves_up(wall)) {
         let paths = paths_of(root, wall)?;
         match wall.keeps {
@@ -66,7 +66,7 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
         .iter()
         .filter(|wall| wall.keeps == PathWallKind::Reading)
     {
-        let written = Start::of(root, wall);
+        let written = PathWallSearchStart::of(root, wall);
         // If the folder where a pattern begins does not exist, the pattern covers nothing.
         let Ok(start) = written.path.canonicalize() else {
             continue;
@@ -79,7 +79,7 @@ pub fn keep_from_reading_in(root: &Path, folder: &Path, walls: &[PathWall]) -> b
         } else {
             continue;
         }
-        if written.extent == Extent::Whole {
+        if written.extent == PathWallExtent::Whole {
             return true;
         }
     }
@@ -98,11 +98,11 @@ pub fn histories_of_kept(root: &Path, walls: &[PathWall]) -> Vec<PathBuf> {
         .iter()
         .filter(|wall| wall.keeps == PathWallKind::Reading)
     {
-        let start = Start::of(root, wall);
+        let start = PathWallSearchStart::of(root, wall);
         let around = start.path.ancestors();
         let around = around.take_while(|above| above.starts_with(root));
         found.extend(around.map(|above| above.join(GIT)));
-        if start.extent == Extent::Part {
+        if start.extent == PathWallExtent::Part {
             let is_git = |path: &Path| path.file_name() == Some(OsStr::new(GIT));
             // If the tree is too large to search, no command starts anyway.
             found.extend(found_below(start.path, is_git).unwrap_or_default());
@@ -133,19 +133,19 @@ fn led_to(git: &Path) -> Option<PathBuf> {
 }
 
 /// The start of the search for the paths that a wall covers.
-struct Start {
+struct PathWallSearchStart {
     path: PathBuf,
-    extent: Extent,
+    extent: PathWallExtent,
 }
 
 /// The part of a folder that a wall covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum PathWallExtent {
     Whole,
     Part,
 }
 
-impl Start {
+impl PathWallSearchStart {
     /// Follows the pattern into the tree as far as it names folders without wildcards.
     fn of(root: &Path, wall: &PathWall) -> Self {
         let names: Vec<&str> = wall.pattern().split('/').collect();
@@ -154,19 +154,19 @@ impl Start {
         Self {
             path: root.join(names[..fixed].join("/")),
             extent: match &names[fixed..] {
-                [] | ["**"] => Extent::Whole,
-                _ => Extent::Part,
+                [] | ["**"] => PathWallExtent::Whole,
+                _ => PathWallExtent::Part,
             },
         }
     }
 }
 
 /// Returns the paths behind a wall.
-fn paths_of(root: &Path, wall: &PathWall) -> Result<Vec<PathBuf>, Trouble> {
-    let start = Start::of(root, wall);
+fn paths_of(root: &Path, wall: &PathWall) -> Result<Vec<PathBuf>, ToolError> {
+    let start = PathWallSearchStart::of(root, wall);
     match start.extent {
-        Extent::Whole => Ok(vec![start.path]),
-        Extent::Part => {
+        PathWallExtent::Whole => Ok(vec![start.path]),
+        PathWallExtent::Part => {
             let found = found_below(start.path, |path| covers(wall, root, path));
             found.ok_or_else(|| too_many(wall))
         }
@@ -204,12 +204,12 @@ fn found_below(start: PathBuf, covers: impl Fn(&Path) -> bool) -> Option<Vec<Pat
     Some(found)
 }
 
-fn too_many(wall: &PathWall) -> Trouble {
+fn too_many(wall: &PathWall) -> ToolError {
     let what = format!(
         "the tree holds more than {MOST_ENTRIES} files, too many to keep `{}` from a command",
         wall.pattern()
     );
-    Trouble::new(TroubleKind::Refused, what)
+    ToolError::new(ToolErrorKind::Refused, what)
         .hint("name a folder in the rule, such as `Read(private/**)`")
 }
 
@@ -242,7 +242,13 @@ mod tests {
                 ..Policy::default()
             };
             let mut view = SandboxView::default();
-            raise(&mut view, root, &policy.path_walls(), &Consent::None).unwrap();
+            raise(
+                &mut view,
+                root,
+                &policy.path_walls(),
+                &ToolCallConsent::None,
+            )
+            .unwrap();
             let mut names: Vec<String> = view
                 .hidden
                 .iter()
@@ -318,15 +324,15 @@ mod tests {
             ..Policy::default()
         };
         let walls = policy.path_walls();
-        let raised = |consent: Consent| {
+        let raised = |consent: ToolCallConsent| {
             let mut view = SandboxView::default();
             raise(&mut view, Path::new("/tree"), &walls, &consent).unwrap();
             (view.hidden, view.read_only)
         };
         let (private, kept) = (PathBuf::from("/tree/private"), PathBuf::from("/tree/kept"));
         let all = (vec![private], vec![kept.clone()]);
-        assert_eq!(raised(Consent::None), all);
-        let yes_to = |rule: &str| raised(Consent::To(rule.to_owned()));
+        assert_eq!(raised(ToolCallConsent::None), all);
+        let yes_to = |rule: &str| raised(ToolCallConsent::To(rule.to_owned()));
         assert_eq!(yes_to("Bash(make:*)"), all, "it was about something else");
         assert_eq!(yes_to("Edit(kept/**)"), all, "a ban is lifted by nobody");
         assert_eq!(yes_to("Read(private/**)"), (vec![], vec![kept]));

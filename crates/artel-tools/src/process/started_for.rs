@@ -7,7 +7,7 @@ use artel_sandbox::slots::CommandInitiator;
 
 /// The reason why a process is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StartedFor {
+pub enum ProcessStartReason {
     /// A person typed it: `artel tool run`.
     TypedCommand,
     /// A hook in the person's own settings runs.
@@ -24,7 +24,7 @@ pub enum StartedFor {
     Proof,
 }
 
-impl StartedFor {
+impl ProcessStartReason {
     /// All reasons.
     pub const ALL: [Self; 7] = [
         Self::TypedCommand,
@@ -53,16 +53,16 @@ mod tests {
 
     #[test]
     fn only_what_a_person_started_may_take_the_places_kept_for_people() {
-        let people: Vec<_> = StartedFor::ALL
+        let people: Vec<_> = ProcessStartReason::ALL
             .into_iter()
             .filter(|it| it.on_behalf() == CommandInitiator::Person)
             .collect();
         assert_eq!(
             people,
             [
-                StartedFor::TypedCommand,
-                StartedFor::OwnHook,
-                StartedFor::AttendedBaseline
+                ProcessStartReason::TypedCommand,
+                ProcessStartReason::OwnHook,
+                ProcessStartReason::AttendedBaseline
             ]
         );
     }

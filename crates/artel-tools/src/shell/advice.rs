@@ -14,9 +14,9 @@ use git::git_hint;
 use python::{missing_modules, wrong_name};
 
 use super::LONGEST;
-use crate::process::Workroom;
+use crate::process::ToolSandbox;
 use crate::similar::nearest_paths;
-use crate::{Bench, Trouble, TroubleKind, nearest};
+use crate::{ToolContext, ToolError, ToolErrorKind, nearest};
 
 /// Largest part of an output that is searched, in bytes.
 const SEARCHED: usize = 32 * 1024;
@@ -25,7 +25,12 @@ const SEARCHED: usize = 32 * 1024;
 const LOOKED_AT: u64 = 4 << 20;
 
 /// Returns hints, the most specific first.
-pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -> Vec<String> {
+pub(super) fn after(
+    command: &str,
+    text: &str,
+    bench: &ToolContext,
+    room: &ToolSandbox,
+) -> Vec<String> {
     let text = &text[..text.floor_char_boundary(SEARCHED)];
     let here = here(bench);
     let mut hints = missing_programs(text, room);
@@ -47,21 +52,21 @@ pub(super) fn after(command: &str, text: &str, bench: &Bench, room: &Workroom) -
 }
 
 /// Returns the shell's current folder.
-fn here(bench: &Bench) -> PathBuf {
+fn here(bench: &ToolContext) -> PathBuf {
     bench.tree.path().join(&bench.notes().cwd)
 }
 
 /// Reads a file of the tree, if this call may read it.
-fn content(bench: &Bench, path: &Path) -> Option<Vec<u8>> {
+fn content(bench: &ToolContext, path: &Path) -> Option<Vec<u8>> {
     let inside = path.strip_prefix(bench.tree.path()).ok()?;
     let guard = bench.guard.in_place(&TargetTree::Worktree);
     bench.tree.read(inside, LOOKED_AT, &*guard).ok()
 }
 
 /// Adds hints to the error of a command that was ended or never began.
-pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -> Trouble {
+pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: ToolError) -> ToolError {
     trouble.hints.extend(git_hint(command));
-    if trouble.kind == TroubleKind::TimedOut {
+    if trouble.kind == ToolErrorKind::TimedOut {
         let longer = (limit.as_secs().max(1) * 10).min(LONGEST);
         if longer > limit.as_secs() {
             trouble.hints.push(format!(
@@ -76,7 +81,7 @@ pub(super) fn with_hints(command: &str, limit: Duration, mut trouble: Trouble) -
 }
 
 /// Returns alternatives to programs that the shell did not find.
-fn missing_programs(text: &str, room: &Workroom) -> Vec<String> {
+fn missing_programs(text: &str, room: &ToolSandbox) -> Vec<String> {
     let missing = text.lines().filter_map(|line| {
         let before = line.strip_suffix(": command not found")?;
         before.rsplit(": ").next()
@@ -137,7 +142,7 @@ fn missing_paths(text: &str, here: &Path) -> Vec<String> {
 
 /// Returns the call for a skill's script that was looked for in the project: texts of
 /// skills name their files relative to the skill's own folder.
-fn script_of_the_skill(command: &str, bench: &Bench, here: &Path) -> Option<String> {
+fn script_of_the_skill(command: &str, bench: &ToolContext, here: &Path) -> Option<String> {
     let skill = bench.skill.as_ref()?;
     let mut words = command.split_whitespace();
     let path = words.find(|word| {
@@ -210,7 +215,7 @@ fn not_executable(text: &str, here: &Path) -> Option<String> {
 }
 
 /// Returns the makefile target most similar to a missing one.
-fn missing_target(text: &str, bench: &Bench) -> Option<String> {
+fn missing_target(text: &str, bench: &ToolContext) -> Option<String> {
     let (_, rest) = text.split_once("No rule to make target ")?;
     let wanted = rest.trim_start_matches(['\'', '`', '"']);
     let wanted = wanted.split(['\'', '`', '"']).next()?;
@@ -261,7 +266,7 @@ fn passing(text: &str) -> Option<String> {
 }
 
 /// Names the file on the command line that is not UTF-8, if a program expected UTF-8.
-fn other_encoding(command: &str, text: &str, bench: &Bench) -> Option<String> {
+fn other_encoding(command: &str, text: &str, bench: &ToolContext) -> Option<String> {
     const SAID: [&str; 4] = [
         "UnicodeDecodeError",
         "invalid utf-8",

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::{Card, Effect, Reach, Unknown};
+use crate::{ToolCrashRecovery, ToolDescriptor, ToolEffect, ToolSchemaDelivery};
 
-pub(super) fn bash() -> Card {
-    Card {
+pub(super) fn bash() -> ToolDescriptor {
+    ToolDescriptor {
         name: "bash".to_owned(),
         line: "Run a shell command in the sandbox, in the run's tree".to_owned(),
         description:
@@ -28,16 +28,16 @@ pub(super) fn bash() -> Card {
                 },
             },
         }),
-        effects: vec![Effect::Read, Effect::Write, Effect::Process],
-        unknown: Unknown::Restore,
+        effects: vec![ToolEffect::Read, ToolEffect::Write, ToolEffect::Process],
+        unknown: ToolCrashRecovery::Restore,
         bundle: "commands",
         keywords: &["shell", "run", "command", "terminal"],
-        reach: Reach::Always,
+        reach: ToolSchemaDelivery::Always,
     }
 }
 
-pub(super) fn job() -> Card {
-    Card {
+pub(super) fn job() -> ToolDescriptor {
+    ToolDescriptor {
         name: "job".to_owned(),
         line: "Look at a background command, or end it".to_owned(),
         description: "Without an id, lists all of them.".to_owned(),
@@ -50,15 +50,15 @@ pub(super) fn job() -> Card {
             },
         }),
         effects: Vec::new(),
-        unknown: Unknown::Pure,
+        unknown: ToolCrashRecovery::Pure,
         bundle: "commands",
         keywords: &["background", "kill", "status", "server"],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 
-pub(super) fn output() -> Card {
-    Card {
+pub(super) fn output() -> ToolDescriptor {
+    ToolDescriptor {
         name: "output".to_owned(),
         line: "Read the full output of a command, page by page".to_owned(),
         description: "The answer of a command names its id where something was left out."
@@ -74,15 +74,15 @@ pub(super) fn output() -> Card {
             },
         }),
         effects: Vec::new(),
-        unknown: Unknown::Pure,
+        unknown: ToolCrashRecovery::Pure,
         bundle: "commands",
         keywords: &["log", "truncated", "full"],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }
 
-pub(super) fn script() -> Card {
-    Card {
+pub(super) fn script() -> ToolDescriptor {
+    ToolDescriptor {
         name: "script".to_owned(),
         line: "Run a script of the skill: Python, JavaScript or shell".to_owned(),
         description: "Runs a program that lies in the skill's folder in the sandbox, in the run's \
@@ -100,10 +100,10 @@ pub(super) fn script() -> Card {
                 "stdin": {"type": "string", "description": "What it reads"},
             },
         }),
-        effects: vec![Effect::Read, Effect::Write, Effect::Process],
-        unknown: Unknown::Restore,
+        effects: vec![ToolEffect::Read, ToolEffect::Write, ToolEffect::Process],
+        unknown: ToolCrashRecovery::Restore,
         bundle: "commands",
         keywords: &["python", "javascript", "skill"],
-        reach: Reach::Found,
+        reach: ToolSchemaDelivery::Found,
     }
 }

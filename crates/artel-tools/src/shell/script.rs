@@ -9,14 +9,14 @@ use artel_sandbox::SandboxLimits;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::process::{self, Order};
+use crate::process::{self, ToolProcessSpec};
 use crate::similar::nearest_paths;
-use crate::{Bench, Card, Observation, Tool, Trouble, TroubleKind, parse};
+use crate::{Tool, ToolContext, ToolDescriptor, ToolError, ToolErrorKind, ToolObservation, parse};
 
 /// Time limit of a script.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-pub(super) struct Script(pub(super) Card);
+pub(super) struct SkillScriptTool(pub(super) ToolDescriptor);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,12 +30,12 @@ struct Input {
     stdin: String,
 }
 
-impl Tool for Script {
-    fn card(&self) -> &Card {
+impl Tool for SkillScriptTool {
+    fn card(&self) -> &ToolDescriptor {
         &self.0
     }
 
-    fn intends(&self, input: &Value, bench: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, bench: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         let mut actions = vec![PolicyAction::Words(words(&input, bench)?)];
         actions.extend(
@@ -48,14 +48,14 @@ impl Tool for Script {
         Ok(actions)
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         let words = words(&input, bench)?;
         let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
         bench.ensure_skill_as_trusted()?;
         process::run(
             bench,
-            Order {
+            ToolProcessSpec {
                 cwd: bench.notes().cwd.clone(),
                 timeout: Some(PATIENCE),
                 secrets: bench.skill_secrets.clone(),
@@ -63,21 +63,21 @@ impl Tool for Script {
                 environment: input.env.into_iter().collect(),
                 read: vec![skill.path().to_owned()],
                 limits: Some(SandboxLimits::of_a_script()),
-                ..Order::of(words)
+                ..ToolProcessSpec::of(words)
             },
         )
     }
 }
 
 /// Returns the interpreter, the resolved script, and its arguments.
-fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
+fn words(input: &Input, bench: &ToolContext) -> Result<Vec<String>, ToolError> {
     let skill = bench.skill.as_ref().ok_or_else(no_skill)?;
     let loader = input.env.keys().find(|name| {
         environment::is_loader_name(name) || name.contains(['=', '\0']) || name.is_empty()
     });
     if let Some(name) = loader {
         let what = format!("the variable `{name}` cannot be set: it makes programs load something");
-        return Err(Trouble::new(TroubleKind::Refused, what));
+        return Err(ToolError::new(ToolErrorKind::Refused, what));
     }
     let near = || {
         let name = Path::new(&input.path).file_name().unwrap_or_default();
@@ -94,7 +94,7 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
     };
     let outside = || {
         let what = format!("Script path outside skill directory: {}", input.path);
-        Trouble::new(TroubleKind::Refused, what).hint(near())
+        ToolError::new(ToolErrorKind::Refused, what).hint(near())
     };
     let found = skill
         .resolve(Path::new(&input.path))
@@ -105,11 +105,11 @@ fn words(input: &Input, bench: &Bench) -> Result<Vec<String>, Trouble> {
         .any(|part| part.as_os_str() == "scripts");
     if !programs && interpreter_of(&found.path).is_none() {
         let what = format!("`{}` is no script of the skill", input.path);
-        return Err(Trouble::new(TroubleKind::Refused, what).hint(near()));
+        return Err(ToolError::new(ToolErrorKind::Refused, what).hint(near()));
     }
     if found.about.is_none() {
         let what = format!("there is no script `{}`", input.path);
-        return Err(Trouble::new(TroubleKind::NotFound, what).hint(near()));
+        return Err(ToolError::new(ToolErrorKind::NotFound, what).hint(near()));
     }
     let interpreter = interpreter_of(&found.path).unwrap_or("bash");
     let path = skill.path().join(&found.path);
@@ -132,9 +132,9 @@ fn interpreter_of(path: &Path) -> Option<&'static str> {
     })
 }
 
-fn no_skill() -> Trouble {
-    Trouble::new(
-        TroubleKind::NotFound,
+fn no_skill() -> ToolError {
+    ToolError::new(
+        ToolErrorKind::NotFound,
         "no skill is active, so there are no scripts",
     )
     .hint("use `bash`")

@@ -13,7 +13,7 @@ mod shop;
 use std::fs;
 
 use artel_policy::PolicyAction;
-use artel_tools::TroubleKind;
+use artel_tools::ToolErrorKind;
 use serde_json::json;
 
 use crate::shop::{Shop, has, tool};
@@ -137,7 +137,7 @@ fn nothing_runs_without_a_framework() {
     };
     for name in ["run_tests", "diagnostics"] {
         let trouble = tool(name).run(&json!({}), &shop.bench).unwrap_err();
-        assert_eq!(trouble.kind, TroubleKind::NotFound);
+        assert_eq!(trouble.kind, ToolErrorKind::NotFound);
     }
     let trouble = tool("run_tests").run(&json!({}), &shop.bench).unwrap_err();
     assert_eq!(trouble.what, "no test framework detected");

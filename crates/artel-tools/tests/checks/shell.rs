@@ -16,7 +16,10 @@ use artel_sandbox::SandboxLevel;
 use artel_sandbox::proxy::{ProxyAccess, ProxyDialer, ProxyOptions, ProxyResolver};
 use artel_sandbox::run::{CancelToken, LiveCommandEvent};
 use artel_sandbox::slots::CommandInitiator;
-use artel_tools::{Audience, Bench, Declared, Hands, Keys, Log, Registry};
+use artel_tools::{
+    DeclaredTool, ToolCallRecorder, ToolContext, ToolProcessObserver, ToolRegistry, ToolRunner,
+    ToolSecretLookup,
+};
 use artel_types::{Actor, Clock, EventOutcome, Fact, ForeignSource, Secret, Timestamp};
 use serde_json::json;
 
@@ -28,7 +31,7 @@ struct Heard {
     bell: Mutex<Sender<()>>,
 }
 
-impl Audience for Heard {
+impl ToolProcessObserver for Heard {
     fn output(&self, _: &LiveCommandEvent<'_>) {}
     fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, what: &str) {
@@ -59,14 +62,14 @@ pub(crate) fn a_job_with_a_host_keeps_a_connection() {
 /// A journal that nobody reads.
 struct Unread;
 
-impl Log for Unread {
+impl ToolCallRecorder for Unread {
     fn append_by(&self, _: Option<Actor>, _: Fact, _: EventOutcome) -> Result<(), String> {
         Ok(())
     }
 }
 
 /// The hands of a run of this tree, which may do what these rules say.
-fn hands(bench: Bench, granted: &[&str]) -> Hands {
+fn hands(bench: ToolContext, granted: &[&str]) -> ToolRunner {
     let grant = |rule: &&str| Grant {
         rule: PolicyRule::parse(rule).unwrap(),
         scope: GrantScope::Always,
@@ -79,8 +82,8 @@ fn hands(bench: Bench, granted: &[&str]) -> Hands {
     };
     let clock = Clock::fixed(Timestamp::from_micros(0));
     let redactor = artel_policy::redact::redactor(&[]);
-    let registry = Registry::of(artel_tools::built_in());
-    let mut hands = Hands::new(registry, bench, policy, Arc::new(Unread), redactor, clock);
+    let registry = ToolRegistry::of(artel_tools::built_in());
+    let mut hands = ToolRunner::new(registry, bench, policy, Arc::new(Unread), redactor, clock);
     hands.situation = PolicyContext {
         is_walled: true,
         workspace: Some(hands.bench.tree.path().to_owned()),
@@ -111,7 +114,7 @@ pub(crate) fn a_connection_that_the_caller_keeps_counts_for_whoever_it_calls() {
     called.openings = Arc::clone(&caller.openings);
     called.marks = caller.marks.clone();
     let greet = "description = \"Greets\"\ncommand = [\"env\"]\nsecrets = [\"github\"]\n";
-    let greet = Declared::parse("greet", greet).unwrap();
+    let greet = DeclaredTool::parse("greet", greet).unwrap();
     called.registry.add(Arc::new(greet)).unwrap();
     let rule = || {
         called
@@ -142,7 +145,7 @@ pub(crate) fn a_connection_that_is_kept_ends_containment_by_itself() {
     bench.jobs = Arc::default();
     let called = hands(bench, &[]);
     called.openings.watch(&shop.bench.jobs);
-    let decided = |hands: &Hands| {
+    let decided = |hands: &ToolRunner| {
         assert!(hands.openings.all().is_empty());
         let echo = json!({ "command": "echo $HOME" });
         let called = hands.call("c-1", "bash", &echo).unwrap();
@@ -212,7 +215,7 @@ pub(crate) fn whoever_waits_is_told_for_what() {
 
 struct Store;
 
-impl Keys for Store {
+impl ToolSecretLookup for Store {
     fn secret(&self, name: &str) -> Option<Secret> {
         (name == "github").then(|| Secret::new("value-of-the-store-9"))
     }

@@ -17,19 +17,22 @@ use artel_sandbox::{
     DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxLevel, SandboxLimits,
     SandboxStarterProgram, SandboxView,
 };
-use artel_tools::{Audience, Bench, Judge, Keys, StartedFor, Tool, Workroom, built_in};
+use artel_tools::{
+    PlaceGuardProvider, ProcessStartReason, Tool, ToolContext, ToolProcessObserver, ToolSandbox,
+    ToolSecretLookup, built_in,
+};
 use artel_types::{Clock, Secret, Timestamp};
 
 /// A tree with a sandbox around it.
 pub(crate) struct Shop {
     _dir: tempfile::TempDir,
     pub(crate) spool: PathBuf,
-    pub(crate) bench: Bench,
+    pub(crate) bench: ToolContext,
 }
 
 struct Anything;
 
-impl Judge for Anything {
+impl PlaceGuardProvider for Anything {
     fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(|_: &Path, _: FileAccessKind| Ok::<(), FileAccessRefusal>(()))
     }
@@ -37,13 +40,13 @@ impl Judge for Anything {
 
 struct Nobody;
 
-impl Keys for Nobody {
+impl ToolSecretLookup for Nobody {
     fn secret(&self, _: &str) -> Option<Secret> {
         None
     }
 }
 
-impl Audience for Nobody {
+impl ToolProcessObserver for Nobody {
     fn output(&self, _: &LiveCommandEvent<'_>) {}
     fn passage(&self, _: &ProxyAccess) {}
     fn waiting(&self, _: &str) {}
@@ -55,7 +58,10 @@ impl Shop {
         Self::with(files, |_| {})
     }
 
-    pub(crate) fn with(files: &[(&str, &str)], change: impl FnOnce(&mut Workroom)) -> Option<Self> {
+    pub(crate) fn with(
+        files: &[(&str, &str)],
+        change: impl FnOnce(&mut ToolSandbox),
+    ) -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let (tree, spool) = (dir.path().join("tree"), dir.path().join("spool"));
         fs::create_dir_all(&tree).unwrap();
@@ -82,8 +88,8 @@ impl Shop {
             ..DefaultViewSources::default()
         });
         view.write.push(root.path().to_owned());
-        let mut bench = Bench::new(root, Arc::new(Anything), "tester");
-        let mut room = Workroom {
+        let mut bench = ToolContext::new(root, Arc::new(Anything), "tester");
+        let mut room = ToolSandbox {
             sandbox,
             demand: RequiredSandboxLevel(level),
             view,
@@ -103,7 +109,7 @@ impl Shop {
             audience: Arc::new(Nobody),
             slots: CommandConcurrencyPool::of_cores(dir.path().join("slots"), NonZeroUsize::MIN)
                 .unwrap(),
-            started_for: StartedFor::TypedCommand,
+            started_for: ProcessStartReason::TypedCommand,
             cancel: CancelToken::new().unwrap(),
             count: AtomicU64::new(1),
         };

@@ -1,7 +1,7 @@
 //! What the cards promise: schemas that agree with what is accepted, intents that name every file.
 
 use artel_policy::{FileTarget, PolicyAction, TargetTree};
-use artel_tools::{Reach, TroubleKind, file_tools};
+use artel_tools::{ToolErrorKind, ToolSchemaDelivery, file_tools};
 use serde_json::{Value, json};
 
 use crate::{Shop, tool_named};
@@ -77,7 +77,7 @@ fn schemas_agree_with_what_is_accepted() {
         let mut more = input.clone();
         more["surprise"] = json!(1);
         let said = tool.intends(&more, &shop.bench).unwrap_err();
-        assert_eq!(said.kind, TroubleKind::BadInput);
+        assert_eq!(said.kind, ToolErrorKind::BadInput);
         assert!(said.what.contains("surprise"), "{}", said.what);
         tool.run(&input, &shop.bench).unwrap();
     }
@@ -92,7 +92,7 @@ fn cards_are_short_and_five_tools_are_always_there() {
     }
     let always = tools
         .iter()
-        .filter(|tool| tool.card().reach == Reach::Always);
+        .filter(|tool| tool.card().reach == ToolSchemaDelivery::Always);
     let always: Vec<_> = always.map(|tool| tool.card().name.as_str()).collect();
     assert_eq!(always, ["read", "write", "edit", "glob", "grep"]);
 }
@@ -146,5 +146,5 @@ fn intents_name_every_file() {
     let unknown = tool_named("read")
         .intends(&json!({"path": "@Nope/x"}), &shop.bench)
         .unwrap_err();
-    assert_eq!(unknown.kind, TroubleKind::NotFound);
+    assert_eq!(unknown.kind, ToolErrorKind::NotFound);
 }

@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artel_tools::TroubleKind::{BadInput, Mismatch, NotFound, Refused, Unfit};
+use artel_tools::ToolErrorKind::{BadInput, Mismatch, NotFound, Refused, Unfit};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use artel_tools::TroubleKind::{BadInput, NotFound, Refused, Unfit};
+use artel_tools::ToolErrorKind::{BadInput, NotFound, Refused, Unfit};
 use serde_json::json;
 
 use crate::{Shop, contains};

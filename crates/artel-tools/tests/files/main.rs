@@ -14,20 +14,22 @@ use std::sync::Arc;
 
 use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::TargetTree;
-use artel_tools::{Bench, Judge, Observation, Tool, Trouble, TroubleKind, file_tools};
+use artel_tools::{
+    PlaceGuardProvider, Tool, ToolContext, ToolError, ToolErrorKind, ToolObservation, file_tools,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// A tree with the tools laid out.
 pub struct Shop {
     dir: TempDir,
-    pub bench: Bench,
+    pub bench: ToolContext,
 }
 
 /// Lets everything be done but what has `secret` in its name; `fixed` may be read only.
 struct Careful;
 
-impl Judge for Careful {
+impl PlaceGuardProvider for Careful {
     fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(|path: &Path, op: FileAccessKind| {
             let name = path.to_string_lossy();
@@ -52,7 +54,7 @@ impl Shop {
             fs::write(path, content).unwrap();
         }
         let root = RootFolder::open(dir.path()).unwrap();
-        let bench = Bench::new(root, Arc::new(Careful), "engineer");
+        let bench = ToolContext::new(root, Arc::new(Careful), "engineer");
         Self { dir, bench }
     }
 
@@ -77,7 +79,7 @@ impl Shop {
         String::from_utf8(self.bytes(path)).unwrap()
     }
 
-    pub fn run(&self, tool: &str, input: Value) -> Result<Observation, Trouble> {
+    pub fn run(&self, tool: &str, input: Value) -> Result<ToolObservation, ToolError> {
         let tool = tool_named(tool);
         tool.intends(&input, &self.bench)?;
         tool.run(&input, &self.bench)
@@ -89,7 +91,7 @@ impl Shop {
     }
 
     /// Runs a call that does not work, and returns why.
-    pub fn fails(&self, tool: &str, input: Value, kind: TroubleKind) -> String {
+    pub fn fails(&self, tool: &str, input: Value, kind: ToolErrorKind) -> String {
         let trouble = self.run(tool, input).unwrap_err();
         assert_eq!(trouble.kind, kind, "{trouble}");
         trouble.to_string()

@@ -2,7 +2,7 @@
 
 use artel_policy::rules::PolicyRule;
 use artel_policy::{Policy, PolicyAnswer};
-use artel_tools::TroubleKind;
+use artel_tools::ToolErrorKind;
 use artel_types::EventOutcome;
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn never_is_never() {
     ] {
         let called = run.call("write", json!({"path": path, "content": "x"}));
         assert_eq!(called.decision.answer, PolicyAnswer::Deny, "{path}");
-        assert_eq!(called.result.unwrap_err().kind, TroubleKind::Refused);
+        assert_eq!(called.result.unwrap_err().kind, ToolErrorKind::Refused);
         assert!(!run.path().join(path).exists());
     }
     assert_eq!(run.journal.last_outcome(), EventOutcome::Denied);
@@ -153,6 +153,6 @@ fn an_unknown_tool_and_a_misspelt_field_say_what_there_is() {
     );
     let called = run.call("read", json!({"file": "a"}));
     let trouble = called.result.unwrap_err();
-    assert_eq!(trouble.kind, TroubleKind::BadInput);
+    assert_eq!(trouble.kind, ToolErrorKind::BadInput);
     assert!(trouble.what.contains("unknown field `file`"), "{trouble}");
 }

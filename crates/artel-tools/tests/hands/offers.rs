@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use artel_policy::rules::PolicyRule;
 use artel_policy::{CommandApproval, Grant, GrantScope, Policy};
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use artel_types::EventOutcome::{Allowed, Denied, Done};
 use artel_types::ForeignSource;
 use serde_json::{Value, json};
@@ -20,10 +22,10 @@ fn engineer() -> Policy {
 }
 
 /// Puts one call to a person who says no, and returns what was asked.
-fn asked(policy: Policy, tool: &str, input: Value) -> Question {
+fn asked(policy: Policy, tool: &str, input: Value) -> ToolApprovalQuestion {
     let script = Script::of(vec![]);
     let mut run = Run::with(policy);
-    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn ToolCallApprover>);
     for file in [".env", "a[1]/.env", "notes.txt"] {
         run.file(file, "A=1\n");
     }
@@ -73,9 +75,10 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
         let offered: Vec<_> = question.offers.iter().map(|it| it.rule.as_str()).collect();
         assert_eq!(offered, rules, "{input}");
         assert_eq!(question.scopes(), scopes, "{input}");
-        let (once, _) = Said::from(Reply::once()).fact(&question);
+        let (once, _) = AttributedToolApproval::from(ToolApprovalAnswer::once()).fact(&question);
         assert_eq!((once.answer.as_str(), once.granted), ("once", None));
-        let (run, _) = Said::from(question.yes(GrantScope::Run, "why")).fact(&question);
+        let (run, _) =
+            AttributedToolApproval::from(question.yes(GrantScope::Run, "why")).fact(&question);
         let granted = run.granted.unwrap();
         assert_eq!(granted.rules, rules, "{input}");
         assert_eq!(granted.exactly.is_some(), rules.is_empty(), "{input}");
@@ -86,13 +89,13 @@ fn offers_are_narrow_and_would_spare_the_next_question() {
 /// What no rule can say is allowed as it is, in this run, and nothing that is like it.
 #[test]
 fn the_very_call_can_be_allowed_for_the_run() {
-    let take = Box::new(|question: &Question| Some(question.yes(GrantScope::Run, "")));
+    let take = Box::new(|question: &ToolApprovalQuestion| Some(question.yes(GrantScope::Run, "")));
     let script = Script::of(vec![take]);
     let mut run = Run::with(Policy {
         ask: vec![PolicyRule::parse("Read(notes.txt)").unwrap()],
         ..engineer()
     });
-    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn ToolCallApprover>);
     run.file("notes.txt", "one\n");
     for _ in 0..2 {
         assert!(
@@ -120,20 +123,20 @@ fn what_is_asked_about_every_time_offers_nothing() {
     });
     drop(run.hands.marks.read([ForeignSource::host("example.org")]));
     run.hands.marks.handed_out("github");
-    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn ToolCallApprover>);
     drop(run.call("fetch", json!({"url": "https://docs.rs/x"})));
     let asked = script.asked.lock().unwrap().remove(0);
     assert_eq!((asked.scopes(), asked.offer()), (Vec::new(), None));
-    let (fact, _) = Said::from(asked.yes(GrantScope::Run, "")).fact(&asked);
+    let (fact, _) = AttributedToolApproval::from(asked.yes(GrantScope::Run, "")).fact(&asked);
     assert_eq!((fact.answer.as_str(), fact.granted), ("once", None));
 }
 
 #[test]
 fn an_offer_that_was_taken_spares_the_next_question_and_no_other() {
-    let take = Box::new(|question: &Question| Some(question.yes(GrantScope::Run, "")));
+    let take = Box::new(|question: &ToolApprovalQuestion| Some(question.yes(GrantScope::Run, "")));
     let script = Script::of(vec![take]);
     let mut run = Run::with(engineer());
-    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn ToolCallApprover>);
     for file in ["a[1]/.env", "a1/.env"] {
         run.file(file, "A=1\n");
     }
@@ -208,7 +211,7 @@ fn every_event_of_a_call_has_its_true_outcome() {
     ];
     for (tool, input, answers, expected) in cases {
         let mut run = Run::with(engineer());
-        run.hands.approver = Some(Script::of(answers) as Arc<dyn Approver>);
+        run.hands.approver = Some(Script::of(answers) as Arc<dyn ToolCallApprover>);
         run.file(".env", "A=1\n");
         run.file("notes.txt", "one\n");
         drop(run.call(tool, input.clone()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_policy::rules::PolicyRule;
 use artel_policy::{GrantScope, Policy};
-use artel_tools::{Approver, Reply, Unfinished};
+use artel_tools::{ToolApprovalAnswer, ToolCallApprover, UnfinishedToolCallError};
 use artel_types::{Actor, ActorSurface};
 use serde_json::json;
 
@@ -23,7 +23,7 @@ fn asking() -> Policy {
 
 fn with_person(policy: Policy, script: &Arc<Script>) -> Run {
     let mut run = Run::with(policy);
-    run.hands.approver = Some(Arc::clone(script) as Arc<dyn Approver>);
+    run.hands.approver = Some(Arc::clone(script) as Arc<dyn ToolCallApprover>);
     run
 }
 
@@ -51,7 +51,7 @@ fn a_yes_is_for_this_call_only() {
 #[test]
 fn a_no_is_told_with_its_reason() {
     let script = Script::of(vec![Box::new(|_| {
-        Some(Reply::No {
+        Some(ToolApprovalAnswer::No {
             reason: "not today".to_owned(),
         })
     })]);
@@ -69,11 +69,11 @@ fn a_no_is_told_with_its_reason() {
 
 #[test]
 fn a_question_that_is_left_stays_open() {
-    let script = Script::of(vec![Box::new(|_| Some(Reply::Left))]);
+    let script = Script::of(vec![Box::new(|_| Some(ToolApprovalAnswer::Left))]);
     let run = with_person(asking(), &script);
     let input = json!({"path": "ask/a.txt", "content": "x"});
     let called = run.hands.call("call-1", "write", &input);
-    assert_eq!(called, Err(Unfinished::Left));
+    assert_eq!(called, Err(UnfinishedToolCallError::Left));
     assert!(!run.path().join("ask/a.txt").exists());
     let kinds = run.journal.kinds();
     assert_eq!(kinds, ["tool.requested"], "it is neither answered nor over");
@@ -114,14 +114,14 @@ fn a_link_that_turns_meanwhile_is_asked_about_again() {
     let link = folder.path().join("ask/link");
     let turn = {
         let link = link.clone();
-        Box::new(move |_: &artel_tools::Question| {
+        Box::new(move |_: &artel_tools::ToolApprovalQuestion| {
             std::fs::remove_file(&link).unwrap();
             std::os::unix::fs::symlink("second.txt", &link).unwrap();
-            Some(Reply::once())
+            Some(ToolApprovalAnswer::once())
         })
     };
-    let no = Box::new(|_: &artel_tools::Question| {
-        Some(Reply::No {
+    let no = Box::new(|_: &artel_tools::ToolApprovalQuestion| {
+        Some(ToolApprovalAnswer::No {
             reason: String::new(),
         })
     });

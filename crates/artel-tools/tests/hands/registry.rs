@@ -1,12 +1,12 @@
 //! Who sees which tools, and what finding them later saves.
 
-use artel_tools::{Registry, Viewer, built_in};
+use artel_tools::{ToolRegistry, ToolViewer, built_in};
 use serde_json::json;
 
 use crate::support::Run;
 
-fn viewer(role: &str) -> Viewer {
-    Viewer {
+fn viewer(role: &str) -> ToolViewer {
+    ToolViewer {
         role: role.to_owned(),
         tools: None,
     }
@@ -62,7 +62,7 @@ fn few_tools_are_sent_until_others_are_found() {
 
 #[test]
 fn a_role_does_not_see_what_it_may_not_use() {
-    let registry = Registry::of(built_in());
+    let registry = ToolRegistry::of(built_in());
     let names = |role: &str| -> Vec<String> {
         registry
             .visible(&viewer(role))
@@ -88,10 +88,10 @@ fn a_role_does_not_see_what_it_may_not_use() {
 /// against the manifest, the schemas in every request, and five that are found on the way.
 #[test]
 fn finding_tools_later_halves_what_definitions_cost() {
-    let registry = Registry::of(built_in());
+    let registry = ToolRegistry::of(built_in());
     let all: Vec<_> = registry.cards().collect();
     assert!(all.len() >= 30, "{}", all.len());
-    let size = |card: &artel_tools::Card| {
+    let size = |card: &artel_tools::ToolDescriptor| {
         card.name.len() + card.description.len() + card.input.to_string().len()
     };
     let eager: usize = all.iter().map(|card| size(card)).sum::<usize>() * 20;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artel_files::RootFolder;
 use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{Grant, GrantScope, Policy};
-use artel_tools::{Approver, Declared};
+use artel_tools::{DeclaredTool, ToolCallApprover};
 use artel_types::EventOutcome;
 use serde_json::json;
 
@@ -19,8 +19,8 @@ fn run_as(role: &str, policy: Policy) -> (Run, Arc<Script>) {
         role: role.to_owned(),
         ..policy
     });
-    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn Approver>);
-    let tool = Declared::parse("greet", GREET).unwrap();
+    run.hands.approver = Some(Arc::clone(&script) as Arc<dyn ToolCallApprover>);
+    let tool = DeclaredTool::parse("greet", GREET).unwrap();
     run.hands.registry.add(Arc::new(tool)).unwrap();
     (run, script)
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex};
 use artel_files::RootFolder;
 use artel_policy::{Policy, PolicyContext};
 use artel_tools::{
-    Approver, Bench, Called, FindTools, Hands, Log, NoGuard, Question, Registry, Reply, RunGrant,
-    Said, Viewer, built_in,
+    AttributedToolApproval, FindToolsTool, NoGuard, RunGrant, ToolApprovalAnswer,
+    ToolApprovalQuestion, ToolCallApprover, ToolCallOutcome, ToolCallRecorder, ToolContext,
+    ToolRegistry, ToolRunner, ToolViewer, built_in,
 };
 use artel_types::{Actor, ActorSurface, Clock, EventOutcome, Fact, Secret, Timestamp};
 use serde_json::Value;
@@ -16,7 +17,7 @@ use tempfile::TempDir;
 
 pub(crate) struct Run {
     pub(crate) folder: TempDir,
-    pub(crate) hands: Hands,
+    pub(crate) hands: ToolRunner,
     pub(crate) journal: Arc<Journal>,
 }
 
@@ -70,7 +71,7 @@ impl Journal {
     }
 }
 
-impl Log for Journal {
+impl ToolCallRecorder for Journal {
     fn append_by(
         &self,
         by: Option<Actor>,
@@ -105,11 +106,11 @@ impl Log for Journal {
 
 /// Answers each question in turn, after doing something meanwhile.
 pub(crate) struct Script {
-    pub(crate) asked: Mutex<Vec<Question>>,
+    pub(crate) asked: Mutex<Vec<ToolApprovalQuestion>>,
     answers: Mutex<Vec<Answering>>,
 }
 
-type Answering = Box<dyn FnOnce(&Question) -> Option<Reply> + Send>;
+type Answering = Box<dyn FnOnce(&ToolApprovalQuestion) -> Option<ToolApprovalAnswer> + Send>;
 
 impl Script {
     pub(crate) fn of(answers: Vec<Answering>) -> Arc<Self> {
@@ -121,8 +122,8 @@ impl Script {
     }
 }
 
-impl Approver for Script {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Script {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         self.asked.lock().unwrap().push(question.clone());
         let answer = self.answers.lock().unwrap().pop()?;
         Some(answer(question)?.by(Actor::human("ada", ActorSurface::Web)))
@@ -130,7 +131,7 @@ impl Approver for Script {
 }
 
 pub(crate) fn yes() -> Answering {
-    Box::new(|_| Some(Reply::once()))
+    Box::new(|_| Some(ToolApprovalAnswer::once()))
 }
 
 impl Run {
@@ -145,22 +146,22 @@ impl Run {
         let folder = TempDir::new().unwrap();
         let tree = RootFolder::open(folder.path()).unwrap();
         let role = policy.role.clone();
-        let mut registry = Registry::of(built_in());
-        let viewer = Viewer {
+        let mut registry = ToolRegistry::of(built_in());
+        let viewer = ToolViewer {
             role: role.clone(),
             tools: None,
         };
         registry
-            .add(Arc::new(FindTools::new(registry.clone(), viewer)))
+            .add(Arc::new(FindToolsTool::new(registry.clone(), viewer)))
             .unwrap();
         let journal = Arc::new(Journal::default());
         let workspace = Some(tree.path().to_owned());
-        let bench = Bench::new(tree, Arc::new(NoGuard), role);
+        let bench = ToolContext::new(tree, Arc::new(NoGuard), role);
         let known = [Secret::new("very-known-value-1")];
         let redactor = artel_policy::redact::redactor(&known);
         let clock = Clock::fixed("2026-11-15T12:00:00Z".parse::<Timestamp>().unwrap());
-        let log = Arc::clone(&journal) as Arc<dyn Log>;
-        let mut hands = Hands::new(registry, bench, policy, log, redactor, clock);
+        let log = Arc::clone(&journal) as Arc<dyn ToolCallRecorder>;
+        let mut hands = ToolRunner::new(registry, bench, policy, log, redactor, clock);
         hands.situation = PolicyContext {
             is_walled: true,
             workspace,
@@ -173,7 +174,7 @@ impl Run {
         }
     }
 
-    pub(crate) fn call(&self, tool: &str, input: Value) -> Called {
+    pub(crate) fn call(&self, tool: &str, input: Value) -> ToolCallOutcome {
         self.hands.call("c-1", tool, &input).unwrap()
     }
 

@@ -16,7 +16,7 @@ use artel_sandbox::{
     DefaultViewSources, RequiredSandboxLevel, Sandbox, SandboxError, SandboxLevel, SandboxLimits,
     SandboxStarterProgram, SandboxView,
 };
-use artel_tools::{Audience, Keys, StartedFor, Workroom};
+use artel_tools::{ProcessStartReason, ToolProcessObserver, ToolSandbox, ToolSecretLookup};
 use artel_types::{Failure, FailureCode};
 
 use crate::caller::Caller;
@@ -38,15 +38,15 @@ impl Caller {
         &self,
         tree: &Path,
         spool: PathBuf,
-        audience: Arc<dyn Audience>,
-        keys: Arc<dyn Keys>,
-        started_for: StartedFor,
+        audience: Arc<dyn ToolProcessObserver>,
+        keys: Arc<dyn ToolSecretLookup>,
+        started_for: ProcessStartReason,
         closed: &[PathBuf],
-    ) -> Result<Workroom, Problems> {
+    ) -> Result<ToolSandbox, Problems> {
         let (sandbox, demand) = self.sandbox()?;
         let mut view = self.view(closed)?;
         view.write.push(tree.to_owned());
-        Ok(Workroom {
+        Ok(ToolSandbox {
             sandbox,
             demand,
             view,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use artel_journal::{EventBatch, Journal};
 use artel_sandbox::proxy::{ProxyAccess, ProxyAccessOutcome};
 use artel_sandbox::run::LiveCommandEvent;
-use artel_tools::{Audience, Keys, Log};
+use artel_tools::{ToolCallRecorder, ToolProcessObserver, ToolSecretLookup};
 use artel_types::{Actor, EventDraft, EventOutcome, Fact, SandboxPassage, Secret, SecretUsed};
 
 use crate::caller::Caller;
@@ -30,7 +30,7 @@ impl JournalLog {
     }
 }
 
-impl Log for JournalLog {
+impl ToolCallRecorder for JournalLog {
     fn append_by(
         &self,
         by: Option<Actor>,
@@ -48,7 +48,7 @@ impl Log for JournalLog {
     }
 }
 
-impl Log for TrialLog {
+impl ToolCallRecorder for TrialLog {
     fn append_by(&self, _: Option<Actor>, fact: Fact, _: EventOutcome) -> Result<(), String> {
         let mut facts = self
             .facts
@@ -63,13 +63,13 @@ impl Log for TrialLog {
 /// returned.
 pub(crate) struct CallKeys {
     pub(crate) caller: Caller,
-    pub(crate) log: Arc<dyn Log>,
+    pub(crate) log: Arc<dyn ToolCallRecorder>,
     pub(crate) call: String,
     pub(crate) tool: String,
     pub(crate) role: String,
 }
 
-impl Keys for CallKeys {
+impl ToolSecretLookup for CallKeys {
     fn secret(&self, name: &str) -> Option<Secret> {
         let secret = self.caller.tool_secret(name);
         let (verdict, outcome) = match secret {
@@ -94,11 +94,11 @@ pub(crate) type Told = Arc<dyn Fn(&str) + Send + Sync>;
 /// Observes a trial. Nobody watches its output, but the hosts it wanted to reach are
 /// recorded, and the person hears what it is waiting for.
 pub(crate) struct Recorder {
-    pub(crate) log: Arc<dyn Log>,
+    pub(crate) log: Arc<dyn ToolCallRecorder>,
     pub(crate) told: Told,
 }
 
-impl Audience for Recorder {
+impl ToolProcessObserver for Recorder {
     fn output(&self, _: &LiveCommandEvent<'_>) {}
 
     fn passage(&self, passage: &ProxyAccess) {

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use artel_files::RootFolder;
 use artel_policy::{PolicyContext, PolicyRuling};
 use artel_tools::{
-    Approver, Bench, Card, Declared, FindTools, Hands, Log, NoGuard, Observation, Reach, Registry,
-    StartedFor, Tool, Trouble, Unfinished, Viewer, built_in,
+    DeclaredTool, FindToolsTool, NoGuard, ProcessStartReason, Tool, ToolCallApprover,
+    ToolCallRecorder, ToolContext, ToolDescriptor, ToolError, ToolObservation, ToolRegistry,
+    ToolRunner, ToolSchemaDelivery, ToolViewer, UnfinishedToolCallError, built_in,
 };
 use artel_types::{ActorKind, Failure, FailureCode, SandboxEngaged};
 use serde::Serialize;
@@ -32,9 +33,9 @@ pub struct ToolShown {
     pub description: String,
     /// The JSON schema of its input.
     pub input: Value,
-    pub effects: Vec<artel_tools::Effect>,
+    pub effects: Vec<artel_tools::ToolEffect>,
     /// The action to take after a crash with an unknown outcome.
-    pub unknown: artel_tools::Unknown,
+    pub unknown: artel_tools::ToolCrashRecovery,
     /// The bundle that it is found in.
     pub bundle: String,
     /// Whether every request contains its schema.
@@ -59,7 +60,7 @@ pub struct ToolDone {
     /// The policy's decision.
     pub decision: PolicyRuling,
     /// The result that a model would see.
-    pub result: Result<Observation, Trouble>,
+    pub result: Result<ToolObservation, ToolError>,
     /// Its changes in the copy, as unified diffs.
     pub difference: String,
     /// The files it changed.
@@ -85,7 +86,7 @@ impl Caller {
     pub fn run_tool(
         &self,
         run: &ToolRun,
-        approver: Option<Arc<dyn Approver>>,
+        approver: Option<Arc<dyn ToolCallApprover>>,
         told: Told,
     ) -> Result<ToolDone, Problems> {
         let input: Value = serde_json::from_str(&run.input).map_err(|error| {
@@ -133,10 +134,10 @@ impl Caller {
             workspace: Some(tree.path().to_owned()),
             ..PolicyContext::default()
         };
-        let mut bench = Bench::new(tree, Arc::new(NoGuard), role);
+        let mut bench = ToolContext::new(tree, Arc::new(NoGuard), role);
         bench.git = self.program("git");
         bench.workroom = Some(Arc::new(workroom));
-        let mut hands = Hands::new(
+        let mut hands = ToolRunner::new(
             registry,
             bench,
             policy,
@@ -149,8 +150,10 @@ impl Caller {
         let called = hands
             .call(&id, &run.name, &input)
             .map_err(|error| match error {
-                Unfinished::NotRecorded(_) => Failure::new(FailureCode::J001, error.to_string()),
-                Unfinished::Left => Failure::new(FailureCode::X002, "interrupted"),
+                UnfinishedToolCallError::NotRecorded(_) => {
+                    Failure::new(FailureCode::J001, error.to_string())
+                }
+                UnfinishedToolCallError::Left => Failure::new(FailureCode::X002, "interrupted"),
             })?;
         let kept = scratch.path().parent().unwrap_or(scratch.path());
         let differences = differences(&root, &copy, kept)
@@ -167,10 +170,10 @@ impl Caller {
 
     /// Returns why a tool is tried. A command that a program starts does not count as typed by
     /// a person.
-    fn tries_tools_for(&self) -> StartedFor {
+    fn tries_tools_for(&self) -> ProcessStartReason {
         match self.actor().kind {
-            ActorKind::Human => StartedFor::TypedCommand,
-            ActorKind::Program | ActorKind::Agent | ActorKind::System => StartedFor::Agent,
+            ActorKind::Human => ProcessStartReason::TypedCommand,
+            ActorKind::Program | ActorKind::Agent | ActorKind::System => ProcessStartReason::Agent,
         }
     }
 
@@ -186,8 +189,8 @@ impl Caller {
     }
 
     /// Builds the tool registry of a role.
-    pub(crate) fn registry(&self, role: &str) -> Result<Registry, Problems> {
-        let mut registry = Registry::of(built_in());
+    pub(crate) fn registry(&self, role: &str) -> Result<ToolRegistry, Problems> {
+        let mut registry = ToolRegistry::of(built_in());
         if let Some(root) = self.workshop_root()? {
             for tool in declared(&root.join("Tools"))? {
                 registry.add(tool).map_err(|trouble| {
@@ -197,7 +200,7 @@ impl Caller {
             }
         }
         let viewer = self.viewer(role)?;
-        let find = FindTools::new(registry.clone(), viewer);
+        let find = FindToolsTool::new(registry.clone(), viewer);
         registry
             .add(Arc::new(find))
             .map_err(|trouble| Failure::new(FailureCode::X001, trouble.what))?;
@@ -205,15 +208,15 @@ impl Caller {
     }
 
     /// Returns the role and tool list that decide which tools are visible.
-    pub(crate) fn viewer(&self, role: &str) -> Result<Viewer, Problems> {
-        Ok(Viewer {
+    pub(crate) fn viewer(&self, role: &str) -> Result<ToolViewer, Problems> {
+        Ok(ToolViewer {
             role: role.to_owned(),
             tools: self.role(role)?.tools,
         })
     }
 
     /// Returns a log in the workshop's journal. Without a workshop, a trial is not recorded.
-    fn tool_log(&self) -> Result<Arc<dyn Log>, Problems> {
+    fn tool_log(&self) -> Result<Arc<dyn ToolCallRecorder>, Problems> {
         if self.workshop_root()?.is_none() {
             return Ok(Arc::new(TrialLog::default()));
         }
@@ -225,7 +228,7 @@ impl Caller {
 
     fn log_engaged(
         &self,
-        log: &dyn Log,
+        log: &dyn ToolCallRecorder,
         engaged: &artel_sandbox::EngagedSandbox,
         demand: artel_sandbox::RequiredSandboxLevel,
     ) -> Result<(), Problems> {
@@ -283,7 +286,7 @@ fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
     }
 }
 
-fn declaration(file: &Path) -> Result<Declared, Failure> {
+fn declaration(file: &Path) -> Result<DeclaredTool, Failure> {
     let bad = |why: String| {
         Failure::new(
             FailureCode::T004,
@@ -298,11 +301,11 @@ fn declaration(file: &Path) -> Result<Declared, Failure> {
         .file_stem()
         .and_then(|stem| stem.to_str())
         .unwrap_or_default();
-    Declared::parse(stem, &text).map_err(|error| bad(error.to_string()))
+    DeclaredTool::parse(stem, &text).map_err(|error| bad(error.to_string()))
 }
 
 /// Removes file names that vanish with the scratch folder.
-fn without_spool(mut seen: Observation, scratch: &Path) -> Observation {
+fn without_spool(mut seen: ToolObservation, scratch: &Path) -> ToolObservation {
     if let Value::Object(data) = &mut seen.data {
         data.retain(|_, value| {
             !value
@@ -313,7 +316,7 @@ fn without_spool(mut seen: Observation, scratch: &Path) -> Observation {
     seen
 }
 
-fn shown(card: &Card) -> ToolShown {
+fn shown(card: &ToolDescriptor) -> ToolShown {
     ToolShown {
         name: card.name.clone(),
         line: card.line.clone(),
@@ -322,11 +325,11 @@ fn shown(card: &Card) -> ToolShown {
         effects: card.effects.clone(),
         unknown: card.unknown,
         bundle: card.bundle.to_owned(),
-        always: card.reach == Reach::Always,
+        always: card.reach == ToolSchemaDelivery::Always,
     }
 }
 
-fn unknown(trouble: Trouble) -> Failure {
+fn unknown(trouble: ToolError) -> Failure {
     let failure = Failure::new(FailureCode::T001, trouble.what);
     let hint = trouble.hints.into_iter().next();
     failure.advise(hint.unwrap_or_else(|| "`artel tool list` shows what there is".to_owned()))
@@ -345,8 +348,8 @@ mod tests {
         let environment = ProcessEnvironment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
         let clock = artel_config::system_clock();
         let person = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
-        assert_eq!(person.tries_tools_for(), StartedFor::TypedCommand);
+        assert_eq!(person.tries_tools_for(), ProcessStartReason::TypedCommand);
         let program = person.acting_as(Actor::program("ci"));
-        assert_eq!(program.tries_tools_for(), StartedFor::Agent);
+        assert_eq!(program.tries_tools_for(), ProcessStartReason::Agent);
     }
 }

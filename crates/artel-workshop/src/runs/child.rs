@@ -8,7 +8,8 @@ use artel_journal::{EventFilter, EventQuery};
 use artel_policy::{BoundAdmission, PolicyAction, PolicyBound, PortalPermission};
 use artel_skills::{Skill, SkillAgentKind, SkillContextMode};
 use artel_tools::{
-    Bench, Card, Observation, Reach, Registry, Tool, Trouble, TroubleKind, Unknown, parse,
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolError, ToolErrorKind,
+    ToolObservation, ToolRegistry, ToolSchemaDelivery, parse,
 };
 use artel_types::{Fact, Failure, RunId, RunOutcome, TraceId};
 use serde::Deserialize;
@@ -107,7 +108,7 @@ impl House {
         (run, trace): (RunId, TraceId),
         ground: &Arc<Ground>,
         (left, terms): (&Arc<AtomicU32>, ChildTerms),
-    ) -> Result<Registry, Failure> {
+    ) -> Result<ToolRegistry, Failure> {
         let registry = self.workshop.caller.registry(&kin.role);
         let mut registry = registry.map_err(|problems| problems.first())?;
         for tool in kin.contract.iter().flat_map(|contract| &contract.tools) {
@@ -159,7 +160,7 @@ impl House {
 
 /// The tool that calls a skill from within a run.
 struct SkillTool {
-    card: Card,
+    card: ToolDescriptor,
     house: Arc<House>,
     kin: Kin,
     run: RunId,
@@ -179,8 +180,8 @@ struct Input {
     arguments: String,
 }
 
-fn card() -> Card {
-    Card {
+fn card() -> ToolDescriptor {
+    ToolDescriptor {
         name: "skill".to_owned(),
         line: "Carry out one of the available skills and get its answer".to_owned(),
         description: "The skill works by itself, in a conversation of its own, on the same files. \
@@ -196,23 +197,23 @@ fn card() -> Card {
             },
         }),
         effects: Vec::new(),
-        unknown: Unknown::Idempotent,
+        unknown: ToolCrashRecovery::Idempotent,
         bundle: "notes",
         keywords: &["skill", "agent", "delegate", "fork"],
-        reach: Reach::Always,
+        reach: ToolSchemaDelivery::Always,
     }
 }
 
 impl SkillTool {
     /// Returns the lineage of a called skill, or why it cannot be called.
-    fn kin_of(&self, skill: &Skill, call: &str) -> Result<Kin, Trouble> {
+    fn kin_of(&self, skill: &Skill, call: &str) -> Result<Kin, ToolError> {
         let mut chain = self.kin.chain.clone();
         let shown = || {
             let mut names = chain.clone();
             names.push(skill.name.clone());
             names.join(" -> ")
         };
-        let refused = |what: String| Err(Trouble::new(TroubleKind::Refused, what));
+        let refused = |what: String| Err(ToolError::new(ToolErrorKind::Refused, what));
         if chain.contains(&skill.name) {
             return refused(format!(
                 "`{}` is at work already. Skill chain: {}",
@@ -308,17 +309,17 @@ impl SkillTool {
 }
 
 impl Tool for SkillTool {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, input: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, input: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         let input: Input = parse(input)?;
         self.find(&input.skill)?;
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         let skill = Arc::new(self.find(&input.skill)?);
         let kin = self.kin_of(&skill, &bench.call)?;
@@ -327,24 +328,24 @@ impl Tool for SkillTool {
             Ok(done) => told(&input.skill, &done),
             Err(failure) => {
                 let what = format!("the skill `{}` did not begin: {failure}", input.skill);
-                Err(Trouble::new(TroubleKind::Failed, what))
+                Err(ToolError::new(ToolErrorKind::Failed, what))
             }
         }
     }
 }
 
 impl SkillTool {
-    fn find(&self, name: &str) -> Result<Skill, Trouble> {
+    fn find(&self, name: &str) -> Result<Skill, ToolError> {
         let found = self.house.skills.get(name).cloned();
         if let Ok(skill) = &found
             && skill.front.disable_model_invocation
         {
             let what = format!("the skill `{name}` is for people to call, not for models");
             let hint = "ask the person to run it, or do it another way";
-            return Err(Trouble::new(TroubleKind::Refused, what).hint(hint));
+            return Err(ToolError::new(ToolErrorKind::Refused, what).hint(hint));
         }
         found.map_err(|failure| {
-            let trouble = Trouble::new(TroubleKind::NotFound, failure.what.clone());
+            let trouble = ToolError::new(ToolErrorKind::NotFound, failure.what.clone());
             match &failure.advice {
                 Some(advice) => trouble.hint(advice.clone()),
                 None => trouble,
@@ -354,25 +355,25 @@ impl SkillTool {
 }
 
 /// Returns the result of a child run, with a pointer to its trace.
-fn told(skill: &str, done: &RunDone) -> Result<Observation, Trouble> {
+fn told(skill: &str, done: &RunDone) -> Result<ToolObservation, ToolError> {
     let trace = format!("trace: `artel trace {}`", done.run);
     let Some(finished) = &done.finished else {
         let what = format!("the skill `{skill}` was left before its end; {trace}");
-        return Err(Trouble::new(TroubleKind::Cancelled, what));
+        return Err(ToolError::new(ToolErrorKind::Cancelled, what));
     };
     let state: Option<RunOutcome> = finished.state.as_deref().and_then(|it| it.parse().ok());
     let answer = done.answer.as_deref().unwrap_or(&finished.summary);
     let data = json!({ "run": done.run.to_string(), "state": finished.state });
     match state {
-        Some(RunOutcome::Complete) => Ok(Observation {
+        Some(RunOutcome::Complete) => Ok(ToolObservation {
             text: format!("{answer}\n\n[skill `{skill}` is done; {trace}]"),
             data,
-            ..Observation::default()
+            ..ToolObservation::default()
         }),
         _ => {
             let why = finished.why.as_deref().unwrap_or("it did not say why");
             let what = format!("the skill `{skill}` is not done: {why}\n{answer}\n[{trace}]");
-            Err(Trouble::new(TroubleKind::Failed, what)
+            Err(ToolError::new(ToolErrorKind::Failed, what)
                 .hint("do the rest yourself, or call it again with other arguments"))
         }
     }

@@ -16,8 +16,8 @@ use artel_sandbox::run::LiveCommandEvent;
 use artel_sandbox::{FolderOverlay, SandboxLevel, Substitute, proxy::ProxyAccess};
 use artel_skills::{Skill, prepare};
 use artel_tools::{
-    Audience, Bench, ContentMarks, Hands, Log, NoGuard, Registry, StartedFor, Workroom,
-    histories_of_kept, keep_from_reading_in,
+    ContentMarks, NoGuard, ProcessStartReason, ToolCallRecorder, ToolContext, ToolProcessObserver,
+    ToolRegistry, ToolRunner, ToolSandbox, histories_of_kept, keep_from_reading_in,
 };
 use artel_types::{EventOutcome, Failure, FailureCode, SandboxEngaged};
 
@@ -39,7 +39,7 @@ pub(crate) struct Outfit {
     pub(crate) house: Arc<House>,
     pub(crate) chronicle: Chronicle,
     pub(crate) log: Arc<CallLog>,
-    pub(crate) registry: Registry,
+    pub(crate) registry: ToolRegistry,
     pub(crate) role: String,
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) variables: Option<Arc<prepare::SkillVariables>>,
@@ -53,16 +53,16 @@ pub(crate) struct Outfit {
     /// given.
     pub(crate) marks: ContentMarks,
     /// Why its processes are started.
-    pub(crate) started_for: StartedFor,
+    pub(crate) started_for: ProcessStartReason,
 }
 
 impl Outfit {
     /// Returns a tool runner that only reads the person's folder.
-    pub(crate) fn reading(&self) -> Result<Hands, Failure> {
+    pub(crate) fn reading(&self) -> Result<ToolRunner, Failure> {
         let folder = &self.house.folder;
         let root = RootFolder::open(folder)
             .map_err(|error| Failure::new(FailureCode::W010, error.to_string()))?;
-        let mut bench = Bench::new(root, Arc::new(NoGuard), self.role.clone());
+        let mut bench = ToolContext::new(root, Arc::new(NoGuard), self.role.clone());
         bench.git = self.house.workshop.caller.program("git");
         let house = &self.house;
         // The run must not read for its callers what they may not read themselves.
@@ -89,8 +89,8 @@ impl Outfit {
             admits: BoundAdmission::Operations(vec![PortalPermission::Read, PortalPermission::Git]),
         });
         let caller = &self.house.workshop.caller;
-        let log: Arc<dyn Log> = Arc::clone(&self.log) as Arc<dyn Log>;
-        let mut hands = Hands::new(
+        let log: Arc<dyn ToolCallRecorder> = Arc::clone(&self.log) as Arc<dyn ToolCallRecorder>;
+        let mut hands = ToolRunner::new(
             self.registry.clone(),
             bench,
             policy,
@@ -115,7 +115,7 @@ impl Outfit {
                 redactor,
                 stop,
                 audience,
-            }) as Arc<dyn artel_tools::Approver>
+            }) as Arc<dyn artel_tools::ToolCallApprover>
         });
         Ok(hands)
     }
@@ -140,7 +140,7 @@ impl Outfit {
         Arc::new(move |tree, hands| this.furnished(tree, hands))
     }
 
-    fn furnished(&self, tree: &RunTree, hands: &Hands) -> Result<Hands, Failure> {
+    fn furnished(&self, tree: &RunTree, hands: &ToolRunner) -> Result<ToolRunner, Failure> {
         let room = self.workroom(tree)?;
         let engaged = room.sandbox.engaged().clone();
         let demand = room.demand;
@@ -181,7 +181,7 @@ impl Outfit {
     /// Sets up the sandbox for the run's tree. The tree is writable, the repository and the
     /// skill's folder are readable, and shared folders are overlaid with a layer of the run's
     /// own.
-    fn workroom(&self, tree: &RunTree) -> Result<Workroom, Failure> {
+    fn workroom(&self, tree: &RunTree) -> Result<ToolSandbox, Failure> {
         let mut room = self.room(tree.files())?;
         let policy = self.policy()?;
         if policy.changes_files() {
@@ -251,7 +251,7 @@ impl Outfit {
     }
 
     /// Returns the shared folders that commands do not see.
-    fn not_shown(&self, tree: &RunTree, room: &Workroom) -> Vec<PathBuf> {
+    fn not_shown(&self, tree: &RunTree, room: &ToolSandbox) -> Vec<PathBuf> {
         let overlays = &room.view.overlays;
         let is_shown = |at: &Path| overlays.iter().any(|overlay| overlay.at == at);
         let mut folders = self.shared(tree);
@@ -261,7 +261,7 @@ impl Outfit {
 
     /// Makes a place where processes only read: the person's folder, but for what a rule keeps from
     /// commands, for the history in which that stands too, and for tokens in settings of git.
-    pub(crate) fn reading_room(&self) -> Result<Workroom, Failure> {
+    pub(crate) fn reading_room(&self) -> Result<ToolSandbox, Failure> {
         let mut room = self.room(&self.house.folder)?;
         room.view.read.push(self.house.folder.clone());
         let histories = histories_of_kept(&self.house.folder, &room.path_walls);
@@ -272,7 +272,7 @@ impl Outfit {
 
     /// Shows processes in the person's folder what git needs of the settings of repositories there. In
     /// the tree of a run they see a repository of the run's own, with settings of its own.
-    fn keep_settings_of_git(&self, room: &mut Workroom) -> Result<(), Failure> {
+    fn keep_settings_of_git(&self, room: &mut ToolSandbox) -> Result<(), Failure> {
         // Without git nobody can tell what is in such a file, and it is shown to nobody.
         let git = self
             .house
@@ -303,9 +303,9 @@ impl Outfit {
         Ok(())
     }
 
-    fn room(&self, tree: &Path) -> Result<Workroom, Failure> {
+    fn room(&self, tree: &Path) -> Result<ToolSandbox, Failure> {
         let caller = &self.house.workshop.caller;
-        let log: Arc<dyn Log> = Arc::clone(&self.log) as Arc<dyn Log>;
+        let log: Arc<dyn ToolCallRecorder> = Arc::clone(&self.log) as Arc<dyn ToolCallRecorder>;
         // The call that wanted a secret is known from its own events, recorded around the use.
         let keys = CallKeys {
             caller: caller.clone(),
@@ -398,7 +398,7 @@ impl Outfit {
     }
 
     /// Returns the policy context for commands that only read the person's folder.
-    pub(crate) fn reading_situation(&self, room: &Workroom) -> PolicyContext {
+    pub(crate) fn reading_situation(&self, room: &ToolSandbox) -> PolicyContext {
         PolicyContext {
             is_walled: room.sandbox.engaged().level >= room.demand.0,
             workspace: Some(self.house.folder.clone()),
@@ -478,7 +478,7 @@ struct Watcher {
     audience: Arc<dyn artel_engine::Audience>,
 }
 
-impl Audience for Watcher {
+impl ToolProcessObserver for Watcher {
     fn output(&self, live: &LiveCommandEvent<'_>) {
         if let LiveCommandEvent::Output(_, bytes) = live {
             self.audience.output(&String::from_utf8_lossy(bytes));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use artel_engine::{Audience, Stop, Wheel};
 use artel_journal::Journal;
 use artel_model::Gateway;
-use artel_tools::{Approver, Hints, Person};
+use artel_tools::{AskablePerson, HintVisibility, ToolCallApprover};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Actor, Failure, FailureCode};
 use tokio::sync::watch;
@@ -26,15 +26,15 @@ pub struct Company {
     /// Watches the run.
     pub audience: Arc<dyn Audience>,
     /// Approves or denies calls.
-    pub approver: Option<Arc<dyn Approver>>,
+    pub approver: Option<Arc<dyn ToolCallApprover>>,
     /// Answers the agent's questions.
-    pub person: Option<Arc<dyn Person>>,
+    pub person: Option<Arc<dyn AskablePerson>>,
     /// Decides about skills, hooks and folders at their first use.
     pub trust: Arc<dyn Trust>,
     /// Signals when this process should stop.
     pub stop: watch::Receiver<Stop>,
     /// Whether the model gets hints on what to try after a failure.
-    pub hints: Hints,
+    pub hints: HintVisibility,
 }
 
 pub(crate) struct House {

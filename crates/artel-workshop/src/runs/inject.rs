@@ -11,7 +11,7 @@ use artel_policy::command::{self, CommandOrigin};
 use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{Policy, PolicyAction, PolicyAnswer, PolicyContext};
 use artel_skills::{Skill, prepare};
-use artel_tools::{Bench, Order, TroubleKind, run_order};
+use artel_tools::{ToolContext, ToolErrorKind, ToolProcessSpec, run_order};
 use artel_types::{EventOutcome, Failure, SkillInjected};
 
 /// Time limit of one command.
@@ -32,7 +32,7 @@ pub(crate) struct Injection {
     pub(crate) policy: Policy,
     pub(crate) situation: PolicyContext,
     /// A tool context whose sandbox only reads.
-    pub(crate) bench: Bench,
+    pub(crate) bench: ToolContext,
 }
 
 /// The text that replaces a command, and how it came about.
@@ -99,11 +99,11 @@ impl Injection {
         let Ok(words) = prepare::argv(command, &self.variables) else {
             return Injected::refused(command, "skill.form");
         };
-        let order = Order {
+        let order = ToolProcessSpec {
             timeout: Some(LONGEST),
             is_exact: true,
             read: vec![self.skill.folder.clone()],
-            ..Order::of(words)
+            ..ToolProcessSpec::of(words)
         };
         if let Err(trouble) = self.bench.ensure_skill_as_trusted() {
             return Injected {
@@ -135,7 +135,7 @@ impl Injection {
                     }
                 }
             }
-            Err(trouble) if trouble.kind == TroubleKind::TimedOut => {
+            Err(trouble) if trouble.kind == ToolErrorKind::TimedOut => {
                 let text = format!("[Command timed out after {}s]", LONGEST.as_secs());
                 (text, EventOutcome::Failed, 5_000)
             }

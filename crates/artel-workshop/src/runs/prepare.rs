@@ -9,7 +9,7 @@ use artel_rules::excerpt::marked;
 use artel_rules::turn::ToolCallStyle;
 use artel_skills::prepare::{SkillArguments, SkillVariables};
 use artel_skills::{Skill, SkillRunMode, body, catalogue, prepare};
-use artel_tools::{Registry, Viewer};
+use artel_tools::{ToolRegistry, ToolViewer};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, Money, RunPrepared};
 
@@ -89,8 +89,8 @@ pub(crate) struct Told<'t> {
     pub(crate) variables: Option<&'t SkillVariables>,
     pub(crate) injected: &'t BTreeMap<String, String>,
     pub(crate) arguments: &'t [String],
-    pub(crate) registry: &'t Registry,
-    pub(crate) viewer: &'t Viewer,
+    pub(crate) registry: &'t ToolRegistry,
+    pub(crate) viewer: &'t ToolViewer,
     pub(crate) calls: ToolCallStyle,
     pub(crate) standing: &'t Standing,
     /// The instructions from the role's own file.

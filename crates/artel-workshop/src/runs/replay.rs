@@ -12,7 +12,8 @@ use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_policy::{Policy, PolicyAnswer, PolicyContext};
 use artel_rules::turn::{AgentRun, AgentRunAction};
 use artel_tools::{
-    Bench, CallIntent, ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, Registry, exact_call,
+    ContentMarks, GrantedPolicy, NoGuard, RecordedOpenings, ToolCallIntent, ToolContext,
+    ToolRegistry, exact_call,
 };
 use artel_types::{
     Actor, Event, Fact, Failure, FailureCode, RecordedText, RunId, RunPrepared, RunSaid,
@@ -81,8 +82,8 @@ impl Replay {
 
 /// Decides recorded calls by the current policy.
 struct Judge {
-    registry: Registry,
-    bench: Bench,
+    registry: ToolRegistry,
+    bench: ToolContext,
     policy: Policy,
     situation: PolicyContext,
     /// Sources that the piece of work and its past read, and secrets they were given, with
@@ -208,7 +209,7 @@ impl Workshop {
             Failure::new(FailureCode::W010, error.to_string())
                 .advise("calls are judged in the folder that the run worked on; put it back")
         })?;
-        let mut bench = Bench::new(root, Arc::new(NoGuard), facts.role.clone());
+        let mut bench = ToolContext::new(root, Arc::new(NoGuard), facts.role.clone());
         bench.git = self.caller.program("git");
         bench.stands_for = vec![folder.clone()];
         let above = inherits.iter().flat_map(Inheritance::roles);
@@ -309,7 +310,7 @@ impl Judge {
         let actions = tool.intends(&input, &self.bench).ok()?;
         let given = event.run.map(|run| self.grants.of(run, event.seq));
         let granted = GrantedPolicy::new(&self.policy, given.unwrap_or_default());
-        let intent = CallIntent {
+        let intent = ToolCallIntent {
             tool: &asked.tool,
             actions: &actions,
             exactly: &exact_call(&asked.tool, &input, &actions),

@@ -14,7 +14,7 @@ use artel_journal::LeaseFence;
 use artel_model::{ChosenModel, Model, ModelCallContext};
 use artel_rules::turn::AgentRun;
 use artel_skills::Skill;
-use artel_tools::{Registry, StartedFor, Viewer};
+use artel_tools::{ProcessStartReason, ToolRegistry, ToolViewer};
 use artel_types::model::{ModelCallAttribution, PrivacyLabel};
 use artel_types::{
     Actor, BudgetLevel, BudgetLimited, Failure, FailureCode, RunId, RunPrepared, RunStarted,
@@ -230,7 +230,7 @@ impl House {
             house: Arc::clone(self),
             log: Arc::new(CallLog::new(chronicle.clone())),
             chronicle,
-            registry: Registry::default(),
+            registry: ToolRegistry::default(),
             role: kin.role.clone(),
             skill,
             variables: None,
@@ -238,7 +238,7 @@ impl House {
             contract: kin.contract.clone(),
             at,
             marks: self.marks_of(trace)?,
-            started_for: StartedFor::Agent,
+            started_for: ProcessStartReason::Agent,
         };
         let below = (&left, outfit.terms_for_child()?);
         outfit.registry = self.registry(&kin, (run, trace), &ground, below)?;
@@ -464,7 +464,7 @@ impl House {
         injection.run(&outfit.chronicle).await
     }
 
-    pub(super) fn viewer(&self, role: &str) -> Result<Viewer, Failure> {
+    pub(super) fn viewer(&self, role: &str) -> Result<ToolViewer, Failure> {
         let viewer = self.workshop.caller.viewer(role);
         viewer.map_err(|problems| problems.first())
     }

@@ -10,7 +10,7 @@ use artel_git::RunTree;
 use artel_model::{Cassette, RehearsalModel};
 use artel_skills::cases::{ExpectedFileState, ExpectedRunState, SkillRunCase, SkillRunExpectation};
 use artel_skills::{Skill, prepare};
-use artel_tools::Hints;
+use artel_tools::HintVisibility;
 use artel_types::model::{MessagePart, ModelReply};
 use artel_types::{Failure, FailureCode, RunId};
 use serde_json::{Value, json};
@@ -100,7 +100,7 @@ async fn play(
         person: None,
         trust: Arc::new(AllTrusted),
         stop: stops,
-        hints: Hints::Shown,
+        hints: HintVisibility::Shown,
     };
     let done = stage.workshop.start_run(&order, company).await?;
     let files = looked_at(&stage, done.run, &run.expect)?;

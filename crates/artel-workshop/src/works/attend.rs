@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_engine::{Left, Stop};
 use artel_journal::{EventBatch, EventFilter, EventQuery};
-use artel_tools::Person;
+use artel_tools::AskablePerson;
 use artel_types::{EventDraft, Failure, PlanHandedOver, RunAsked, RunId, StreamName, TraceId};
 
 use super::calls::{CallReply, OpenCall};
@@ -154,7 +154,7 @@ impl Workshop {
     async fn put_call(
         self: &Arc<Self>,
         call: &OpenCall,
-        person: &Arc<dyn Person>,
+        person: &Arc<dyn AskablePerson>,
     ) -> Result<(), Failure> {
         let what = self.whole_text(&call.asked.shown)?;
         let beyond = call.beyond_once();
@@ -198,7 +198,7 @@ impl Workshop {
     }
 
     /// Asks the reason for a permanent grant.
-    async fn reason_of(&self, person: &Arc<dyn Person>) -> Option<String> {
+    async fn reason_of(&self, person: &Arc<dyn AskablePerson>) -> Option<String> {
         let asking = Arc::clone(person);
         let question = "Reason for always allowing this (Enter: allow once only)";
         let asked = tokio::task::spawn_blocking(move || asking.answer(question, &[]));

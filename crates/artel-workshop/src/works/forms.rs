@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use artel_policy::PolicyAction;
 use artel_rules::conduct::StepVerifier;
 use artel_rules::proof::ChangedLines;
-use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown};
+use artel_tools::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery,
+};
 use artel_types::plan::{Requirement, VerdictFinding};
 use artel_types::{Event, Fact, RecordedText};
 use serde::de::DeserializeOwned;
@@ -32,7 +35,7 @@ pub(crate) type Look = dyn Fn(&Value) -> Result<String, Vec<String>> + Send + Sy
 
 /// A tool that takes one structured answer.
 pub(crate) struct Form {
-    card: Card,
+    card: ToolDescriptor,
     look: Box<Look>,
     refused: AtomicU32,
 }
@@ -97,16 +100,16 @@ impl Form {
         look: impl Fn(&Value) -> Result<String, Vec<String>> + Send + Sync + 'static,
     ) -> Arc<dyn Tool> {
         Arc::new(Self {
-            card: Card {
+            card: ToolDescriptor {
                 name: name.to_owned(),
                 line: line.to_owned(),
                 description: description.to_owned(),
                 input,
                 effects: Vec::new(),
-                unknown: Unknown::Pure,
+                unknown: ToolCrashRecovery::Pure,
                 bundle: "notes",
                 keywords: &[],
-                reach: Reach::Always,
+                reach: ToolSchemaDelivery::Always,
             },
             look: Box::new(look),
             refused: AtomicU32::new(0),
@@ -115,24 +118,24 @@ impl Form {
 }
 
 impl Tool for Form {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, _: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, _: &ToolContext) -> Result<ToolObservation, ToolError> {
         match (self.look)(input) {
-            Ok(text) => Ok(Observation {
+            Ok(text) => Ok(ToolObservation {
                 text: format!("{text} Call `finish` now."),
-                ..Observation::default()
+                ..ToolObservation::default()
             }),
             Err(problems) => {
                 let count = self.refused.fetch_add(1, Ordering::Relaxed) + 1;
                 let what = format!("it was not taken:\n- {}", problems.join("\n- "));
-                let trouble = Trouble::new(TroubleKind::BadInput, what);
+                let trouble = ToolError::new(ToolErrorKind::BadInput, what);
                 let name = &self.card.name;
                 Err(if count >= MOST_REFUSED {
                     trouble.hint("call `finish` and say why it cannot be done")

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use artel_engine::{Chronicle, Entry};
 use artel_policy::PolicyAction;
 use artel_rules::plan::{CheckedPlan, PlanProblem, widened};
-use artel_tools::{Bench, Card, Observation, Reach, Tool, Trouble, TroubleKind, Unknown, parse};
+use artel_tools::{
+    Tool, ToolContext, ToolCrashRecovery, ToolDescriptor, ToolError, ToolErrorKind,
+    ToolObservation, ToolSchemaDelivery, parse,
+};
 use artel_types::plan::{Plan, PlanStep};
 use artel_types::{Fact, PlanProposed};
 use serde::Deserialize;
@@ -18,7 +21,7 @@ use super::sheets::hash_of;
 
 /// The tool with which an agent proposes a change to the plan.
 struct Propose {
-    card: Card,
+    card: ToolDescriptor,
     chronicle: Chronicle,
     plan: Plan,
     step: PlanStep,
@@ -66,7 +69,7 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
         },
     });
     Arc::new(Propose {
-        card: Card {
+        card: ToolDescriptor {
             name: "propose_change".to_owned(),
             line: "Ask the person to change the plan or widen this step's scope".to_owned(),
             description: "The person sees what, why and the impact, and decides. Call `finish` \
@@ -74,10 +77,10 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
                 .to_owned(),
             input,
             effects: Vec::new(),
-            unknown: Unknown::Idempotent,
+            unknown: ToolCrashRecovery::Idempotent,
             bundle: "notes",
             keywords: &["scope", "plan", "permission"],
-            reach: Reach::Always,
+            reach: ToolSchemaDelivery::Always,
         },
         chronicle: workers.chronicle.clone(),
         plan: spot.state.plan().clone(),
@@ -87,20 +90,21 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
 }
 
 impl Tool for Propose {
-    fn card(&self) -> &Card {
+    fn card(&self) -> &ToolDescriptor {
         &self.card
     }
 
-    fn intends(&self, _: &Value, _: &Bench) -> Result<Vec<PolicyAction>, Trouble> {
+    fn intends(&self, _: &Value, _: &ToolContext) -> Result<Vec<PolicyAction>, ToolError> {
         Ok(vec![PolicyAction::Nothing])
     }
 
-    fn run(&self, input: &Value, bench: &Bench) -> Result<Observation, Trouble> {
+    fn run(&self, input: &Value, bench: &ToolContext) -> Result<ToolObservation, ToolError> {
         let input: Input = parse(input)?;
         let id = format!("{}-{}", self.step.id, bench.call);
         let proposed = self.proposal(&id, input)?;
-        let failed =
-            |failure: artel_types::Failure| Trouble::new(TroubleKind::Failed, failure.to_string());
+        let failed = |failure: artel_types::Failure| {
+            ToolError::new(ToolErrorKind::Failed, failure.to_string())
+        };
         let known = self.chronicle.own_events().map_err(failed)?;
         let is_known = known
             .iter()
@@ -111,16 +115,16 @@ impl Tool for Propose {
                 .append_blocking(vec![entry])
                 .map_err(failed)?;
         }
-        Ok(Observation {
+        Ok(ToolObservation {
             text: "The person will be asked. Call `finish` now and say how far you came."
                 .to_owned(),
-            ..Observation::default()
+            ..ToolObservation::default()
         })
     }
 }
 
 impl Propose {
-    fn proposal(&self, id: &str, input: Input) -> Result<PlanProposed, Trouble> {
+    fn proposal(&self, id: &str, input: Input) -> Result<PlanProposed, ToolError> {
         let mut step = self.step.clone();
         step.scope.paths.extend(input.paths);
         step.scope.commands.extend(input.commands);
@@ -133,7 +137,7 @@ impl Propose {
         what.extend(input.steps.iter().map(|it| format!("first: {}", it.title)));
         if what.is_empty() {
             let what = "it asks for nothing: give `paths`, `commands`, `network`, `tools`, `secrets` or `steps`";
-            return Err(Trouble::new(TroubleKind::BadInput, what));
+            return Err(ToolError::new(ToolErrorKind::BadInput, what));
         }
         proposed(
             &self.plan,
@@ -148,8 +152,8 @@ impl Propose {
             },
         )
         .map_err(|problems| {
-            Trouble::new(
-                TroubleKind::BadInput,
+            ToolError::new(
+                ToolErrorKind::BadInput,
                 format!("the plan would not hold: {problems}"),
             )
         })

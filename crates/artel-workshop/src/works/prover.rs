@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use artel_engine::{CallLog, Chronicle};
 use artel_git::RunTree;
-use artel_tools::{Approver, Called, Hands, Question, Reply, Said, StartedFor};
+use artel_tools::{
+    AttributedToolApproval, ProcessStartReason, ToolApprovalAnswer, ToolApprovalQuestion,
+    ToolCallApprover, ToolCallOutcome, ToolRunner,
+};
 use artel_types::plan::{FailedTest, FindingSeverity, ProofStage, TestNames, VerdictFinding};
 use artel_types::{Failure, FailureCode, ProofRecorded, RecordedText};
 use serde_json::{Value, json};
@@ -34,9 +37,9 @@ pub(crate) struct Prover {
 /// are never allowed stay forbidden.
 struct Agreed;
 
-impl Approver for Agreed {
-    fn approve(&self, _: &Question) -> Option<Said> {
-        Some(Reply::once().into())
+impl ToolCallApprover for Agreed {
+    fn approve(&self, _: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
+        Some(ToolApprovalAnswer::once().into())
     }
 }
 
@@ -94,7 +97,7 @@ impl Prover {
     }
 
     /// Makes a tool runner that can run checks in a tree.
-    fn hands(&self, at: &Path, tree: &RunTree, place: ProofStage) -> Result<Hands, Failure> {
+    fn hands(&self, at: &Path, tree: &RunTree, place: ProofStage) -> Result<ToolRunner, Failure> {
         let house = &self.house;
         let registry = house.workshop.caller.registry("tester");
         let outfit = Arc::new(Outfit {
@@ -119,11 +122,11 @@ impl Prover {
         Ok(hands)
     }
 
-    fn started_for(&self, place: ProofStage) -> StartedFor {
+    fn started_for(&self, place: ProofStage) -> ProcessStartReason {
         match (place, &self.house.company.person) {
-            (ProofStage::Baseline, Some(_)) => StartedFor::AttendedBaseline,
-            (ProofStage::Baseline, None) => StartedFor::UnattendedBaseline,
-            _ => StartedFor::Proof,
+            (ProofStage::Baseline, Some(_)) => ProcessStartReason::AttendedBaseline,
+            (ProofStage::Baseline, None) => ProcessStartReason::UnattendedBaseline,
+            _ => ProcessStartReason::Proof,
         }
     }
 
@@ -159,7 +162,13 @@ impl Prover {
         self.command(&hands, command, place, sort)
     }
 
-    fn call(&self, hands: &Hands, id: &str, tool: &str, input: &Value) -> Result<Called, Failure> {
+    fn call(
+        &self,
+        hands: &ToolRunner,
+        id: &str,
+        tool: &str,
+        input: &Value,
+    ) -> Result<ToolCallOutcome, Failure> {
         let began = self.chronicle.mark_room();
         let called = hands.call(id, tool, input);
         let called = called.map_err(|error| Failure::new(FailureCode::J001, error.to_string()))?;
@@ -169,13 +178,13 @@ impl Prover {
     }
 
     /// Runs the detected tests. Returns `None` if the project has none.
-    fn tests(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+    fn tests(&self, hands: &ToolRunner, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("tests");
         let began = self.house.workshop.caller.clock.uptime();
         let called = self.call(hands, &id, "run_tests", &json!({}))?;
         let seen = match called.result {
             Ok(seen) => seen,
-            Err(trouble) if trouble.kind == artel_tools::TroubleKind::NotFound => {
+            Err(trouble) if trouble.kind == artel_tools::ToolErrorKind::NotFound => {
                 return Ok(None);
             }
             Err(trouble) => {
@@ -213,7 +222,7 @@ impl Prover {
     }
 
     /// Runs the other checkers of the project. Returns `None` if it has none.
-    fn lint(&self, hands: &Hands, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+    fn lint(&self, hands: &ToolRunner, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("lint");
         let began = self.house.workshop.caller.clock.uptime();
         let called = self.call(hands, &id, "diagnostics", &json!({}))?;
@@ -248,7 +257,7 @@ impl Prover {
 
     fn command(
         &self,
-        hands: &Hands,
+        hands: &ToolRunner,
         command: &str,
         place: &Where,
         sort: &str,

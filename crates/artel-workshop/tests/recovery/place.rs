@@ -6,7 +6,7 @@ use std::sync::Arc;
 use artel_config::ProcessEnvironment;
 use artel_sandbox::{Sandbox, SandboxLevel, SandboxStarterProgram};
 use artel_testkit::standin::StandIn;
-use artel_tools::Hints;
+use artel_tools::HintVisibility;
 use artel_types::{ActorSurface, Event};
 use artel_workshop::{
     Caller, Company, Flags, Init, Nobody, RunDone, RunOrder, Stop, Trust, TrustQuestion, Workshop,
@@ -87,7 +87,7 @@ impl Place {
         skill: Option<&str>,
         task: &str,
         folder: &Path,
-        hints: Hints,
+        hints: HintVisibility,
     ) -> RunDone {
         let (_stop, stops) = watch::channel(Stop::No);
         let company = Company {

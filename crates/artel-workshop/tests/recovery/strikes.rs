@@ -5,7 +5,7 @@ use std::fs;
 
 use artel_testkit::standin::{Answer, Format, StandIn};
 use artel_testkit::start_follower;
-use artel_tools::Hints;
+use artel_tools::HintVisibility;
 use artel_types::{Fact, RecordedText};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub(crate) fn a_call_is_carried_out_three_times_at_most() {
     let place = Place::new(&model);
     let folder = place.folder("retries");
     fs::write(folder.join("a.txt"), "content\n").unwrap();
-    let done = place.run(None, "read it", &folder, Hints::Shown);
+    let done = place.run(None, "read it", &folder, HintVisibility::Shown);
     let events = place.events(&done);
     let reads = events.iter().filter_map(|event| match &event.fact {
         Fact::ToolRequested(fact) if fact.tool == "read" => Some(&fact.input),
@@ -75,7 +75,7 @@ pub(crate) fn three_strikes_put_the_files_back() {
     let place = Place::new(&model);
     let folder = place.folder("strikes");
     fs::write(folder.join("a.txt"), "one\n").unwrap();
-    let done = place.run(None, "change it", &folder, Hints::Shown);
+    let done = place.run(None, "change it", &folder, HintVisibility::Shown);
 
     let said = |number: usize| model.seen()[number].body["messages"].to_string();
     assert!(!said(3).contains("FAILURE_WARNING"));
@@ -107,7 +107,7 @@ pub(crate) fn an_encoding_is_recovered_and_counted() {
     fs::write(folder.join("sales.csv"), b"K\xf6ln;total: 42\n").unwrap();
     let task = "goal:\ndo read {\"path\": \"sales.csv\", \"encoding\": \"utf-8\"}\n\
                 answer total: \nend of goal";
-    let done = place.run(None, task, &folder, Hints::Shown);
+    let done = place.run(None, task, &folder, HintVisibility::Shown);
     let finished = done.finished.unwrap();
     assert_eq!(finished.state.as_deref(), Some("complete"));
     let metrics = finished.metrics.unwrap();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use artel_testkit::standin::StandIn;
 use artel_testkit::{figure, start_follower};
-use artel_tools::Hints;
+use artel_tools::HintVisibility;
 use artel_types::{Event, Fact, RecordedText};
 use artel_workshop::RunDone;
 
@@ -90,8 +90,8 @@ fn played(follower: &StandIn, scenarios: &[&Scenario]) -> Vec<Row> {
                     let row = Row {
                         name: scenario.name.clone(),
                         kind: scenario.kind,
-                        with: play(&place, scenario, number, Hints::Shown),
-                        without: play(&place, scenario, number, Hints::Silent),
+                        with: play(&place, scenario, number, HintVisibility::Shown),
+                        without: play(&place, scenario, number, HintVisibility::Silent),
                     };
                     rows.lock().unwrap().push((number, row));
                 }
@@ -103,7 +103,7 @@ fn played(follower: &StandIn, scenarios: &[&Scenario]) -> Vec<Row> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn play(place: &Place, scenario: &Scenario, number: usize, hints: Hints) -> Played {
+fn play(place: &Place, scenario: &Scenario, number: usize, hints: HintVisibility) -> Played {
     let folder = place.folder(&format!("{number}-{hints:?}"));
     scenario.lay_out(&folder);
     let done = place.run(scenario.skill.as_deref(), &scenario.task(), &folder, hints);

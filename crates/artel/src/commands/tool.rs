@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_tools::Approver;
+use artel_tools::ToolCallApprover;
 use artel_types::FailureKind;
 use artel_workshop::{Caller, Problems, ToolDone, ToolRun, ToolShown};
 
@@ -75,7 +75,8 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
                 role: role.clone(),
             };
             let can_ask = !screen.json && io::stdin().is_terminal();
-            let person = can_ask.then(|| Arc::new(Terminal::of(caller)) as Arc<dyn Approver>);
+            let person =
+                can_ask.then(|| Arc::new(Terminal::of(caller)) as Arc<dyn ToolCallApprover>);
             let told = screen.teller();
             done(&caller.run_tool(&run, person, told)?, screen)
         }
@@ -127,7 +128,7 @@ fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
 fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
     let verdict = match &done.result {
         Ok(_) => Verdict::Done,
-        Err(trouble) if trouble.kind == artel_tools::TroubleKind::Refused => {
+        Err(trouble) if trouble.kind == artel_tools::ToolErrorKind::Refused => {
             Verdict::Bad(FailureKind::Refused)
         }
         Err(_) => Verdict::Bad(FailureKind::Failed),

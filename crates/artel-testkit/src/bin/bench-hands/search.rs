@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use artel_files::{FileAccessGuard, FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_policy::TargetTree;
-use artel_tools::{Bench, Judge, file_tools};
+use artel_tools::{PlaceGuardProvider, ToolContext, file_tools};
 use serde_json::json;
 
 use crate::{figure, median, program};
@@ -16,7 +16,7 @@ const TIMES: usize = 7;
 /// An approver that lets everything pass, because only the search is measured.
 struct Open;
 
-impl Judge for Open {
+impl PlaceGuardProvider for Open {
     fn in_place(&self, _: &TargetTree) -> Arc<dyn FileAccessGuard + Send + Sync> {
         Arc::new(
             |_: &std::path::Path, _: FileAccessKind| -> Result<(), FileAccessRefusal> { Ok(()) },
@@ -36,7 +36,7 @@ pub(crate) fn measure() {
         println!("no sources of dependencies to search; not measured");
         return;
     };
-    let bench = Bench::new(RootFolder::open(&tree).unwrap(), Arc::new(Open), "engineer");
+    let bench = ToolContext::new(RootFolder::open(&tree).unwrap(), Arc::new(Open), "engineer");
     let run = |name: &str, input: serde_json::Value| {
         let tools = file_tools();
         let tool = tools

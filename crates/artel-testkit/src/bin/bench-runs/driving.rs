@@ -16,7 +16,9 @@ use artel_policy::Policy;
 use artel_rules::breaker::BreakerThresholds;
 use artel_rules::turn::{AgentRun, AgentRunRules};
 use artel_testkit::system_clock;
-use artel_tools::{Bench, Hands, Log, NoGuard, Registry, Viewer, built_in};
+use artel_tools::{
+    NoGuard, ToolCallRecorder, ToolContext, ToolRegistry, ToolRunner, ToolViewer, built_in,
+};
 use artel_types::model::{
     ModelAliasSettings, ModelCallAttribution, ModelCallPriority, PrivacyLabel, Provider,
 };
@@ -33,7 +35,7 @@ pub(crate) struct Crowd {
     journal: Journal,
     gateway: Gateway,
     wheel: Wheel,
-    registry: Registry,
+    registry: ToolRegistry,
     files: PathBuf,
     stops: watch::Receiver<Stop>,
     _stop: watch::Sender<Stop>,
@@ -62,7 +64,7 @@ impl Crowd {
             journal: journal.clone(),
             gateway,
             wheel: Wheel::default(),
-            registry: Registry::of(built_in()),
+            registry: ToolRegistry::of(built_in()),
             files: files.to_owned(),
             stops,
             _stop: stop,
@@ -81,16 +83,16 @@ impl Crowd {
             Actor::agent("default"),
         );
         let log = Arc::new(CallLog::new(chronicle.clone()));
-        let bench = Bench::new(
+        let bench = ToolContext::new(
             RootFolder::open(&self.files).unwrap(),
             Arc::new(NoGuard),
             "default",
         );
-        let hands = Hands::new(
+        let hands = ToolRunner::new(
             self.registry.clone(),
             bench,
             Policy::default(),
-            Arc::clone(&log) as Arc<dyn Log>,
+            Arc::clone(&log) as Arc<dyn ToolCallRecorder>,
             SecretRedactor::none(),
             system_clock(),
         );
@@ -132,7 +134,7 @@ impl Crowd {
             },
             workplace: Workplace::new(hands, None, furnish),
             log,
-            viewer: Viewer::default(),
+            viewer: ToolViewer::default(),
             system: "You read files.".to_owned(),
             window: 200_000,
             steering: self.wheel.steer(run, self.stops.clone()),

@@ -1,14 +1,14 @@
 //! `cargo test` and `cargo nextest`: both name the thread of a panic after its test.
 
 use super::text::{location, millis, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
 /// The heading of one test's output.
 const HEADING: &str = "---- ";
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     let summary = lines
         .iter()
         .find(|line| line.trim_start().starts_with("Summary ["));
@@ -22,13 +22,13 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-fn libtest(lines: &[&str], report: &mut Report) {
+fn libtest(lines: &[&str], report: &mut TestRunReport) {
     for line in lines
         .iter()
         .filter(|line| line.starts_with("test result: "))
     {
         let counts = report.counts.get_or_insert_default();
-        counts.add(Counts {
+        counts.add(TestCounts {
             passed: number_before(line, "passed").unwrap_or(0),
             failed: number_before(line, "failed").unwrap_or(0),
             skipped: number_before(line, "ignored").unwrap_or(0),
@@ -55,8 +55,8 @@ fn libtest(lines: &[&str], report: &mut Report) {
     }
 }
 
-fn nextest(lines: &[&str], summary: &str, report: &mut Report) {
-    report.counts = Some(Counts {
+fn nextest(lines: &[&str], summary: &str, report: &mut TestRunReport) {
+    report.counts = Some(TestCounts {
         passed: number_before(summary, "passed").unwrap_or(0),
         failed: number_before(summary, "failed").unwrap_or(0)
             + number_before(summary, "timed").unwrap_or(0),
@@ -109,14 +109,14 @@ fn nextest_failed(line: &str) -> Option<String> {
     Some(rest.to_owned())
 }
 
-fn failure(name: &str, body: &[&str]) -> Failure {
+fn failure(name: &str, body: &[&str]) -> TestFailureDetail {
     let panic = body.iter().position(|line| line.contains("panicked at "));
     let Some(at) = panic else {
         let message = body
             .iter()
             .find(|line| line.trim_start().starts_with("Error: "));
         let message = message.map_or_else(|| body.join("\n"), |line| (*line).to_owned());
-        return Failure::new(name, doc_place(name), &message);
+        return TestFailureDetail::new(name, doc_place(name), &message);
     };
     let (_, place) = body[at].split_once("panicked at ").unwrap_or_default();
     // Before 2023, the message was on the same line, in quotes.
@@ -124,7 +124,7 @@ fn failure(name: &str, body: &[&str]) -> Failure {
         .strip_prefix('\'')
         .and_then(|rest| rest.rsplit_once("', "))
     {
-        return Failure::new(name, location(place), message);
+        return TestFailureDetail::new(name, location(place), message);
     }
     let ends = |line: &&str| {
         let line = line.trim_start();
@@ -132,7 +132,7 @@ fn failure(name: &str, body: &[&str]) -> Failure {
     };
     let rest = &body[at + 1..];
     let length = rest.iter().position(ends).unwrap_or(rest.len());
-    Failure::new(name, location(place), &rest[..length].join("\n"))
+    TestFailureDetail::new(name, location(place), &rest[..length].join("\n"))
 }
 
 /// Reads the place of a documentation test from its name: `src/lib.rs - one (line 1)`.
@@ -143,14 +143,18 @@ fn doc_place(name: &str) -> Option<(String, u64)> {
 }
 
 /// Reads compiler errors: with those, no test has run.
-fn compiler(lines: &[&str], report: &mut Report) {
+fn compiler(lines: &[&str], report: &mut TestRunReport) {
     for (at, line) in lines.iter().enumerate() {
         let is_error = line.starts_with("error: ") || line.starts_with("error[");
         let arrow = lines
             .get(at + 1)
             .and_then(|next| next.trim_start().strip_prefix("--> "));
         if let (true, Some(place)) = (is_error, arrow) {
-            report.add(Failure::new("(does not compile)", location(place), line));
+            report.add(TestFailureDetail::new(
+                "(does not compile)",
+                location(place),
+                line,
+            ));
         }
     }
 }

@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::text::{location, millis};
-use crate::checks::report::{Counts, Failure, Names, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestNamesByOutcome, TestRunReport};
 
 /// The tests of all packages, sorted by name.
 #[derive(Default)]
-struct Tests<'m> {
+struct GoTestCollector<'m> {
     module: &'m str,
-    all: BTreeMap<(String, String), Test>,
+    all: BTreeMap<(String, String), GoTestRecord>,
     millis: Option<u64>,
     /// Output outside of tests, needed for packages that do not build.
     outside: String,
 }
 
 #[derive(Default)]
-struct Test {
+struct GoTestRecord {
     output: String,
-    end: Option<End>,
+    end: Option<GoTestOutcome>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum GoTestOutcome {
     Passed,
     Failed,
     Skipped,
@@ -33,7 +33,7 @@ enum End {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Event {
+struct GoTestEvent {
     action: String,
     #[serde(default)]
     package: String,
@@ -45,14 +45,14 @@ struct Event {
     elapsed: f64,
 }
 
-pub(super) fn parse(stdout: &str, stderr: &str, module: &str) -> Report {
-    let mut tests = Tests {
+pub(super) fn parse(stdout: &str, stderr: &str, module: &str) -> TestRunReport {
+    let mut tests = GoTestCollector {
         module,
-        ..Tests::default()
+        ..GoTestCollector::default()
     };
     let mut text = String::new();
     for line in stdout.lines() {
-        match serde_json::from_str::<Event>(line) {
+        match serde_json::from_str::<GoTestEvent>(line) {
             Ok(event) => tests.event(event),
             Err(_) => {
                 text.push_str(line);
@@ -65,8 +65,8 @@ pub(super) fn parse(stdout: &str, stderr: &str, module: &str) -> Report {
     tests.report()
 }
 
-impl Tests<'_> {
-    fn event(&mut self, event: Event) {
+impl GoTestCollector<'_> {
+    fn event(&mut self, event: GoTestEvent) {
         if event.test.is_empty() {
             if matches!(event.action.as_str(), "pass" | "fail") {
                 self.took(event.elapsed);
@@ -77,9 +77,9 @@ impl Tests<'_> {
         let test = self.all.entry((event.package, event.test)).or_default();
         match event.action.as_str() {
             "output" => test.output.push_str(&event.output),
-            "pass" => test.end = Some(End::Passed),
-            "fail" => test.end = Some(End::Failed),
-            "skip" => test.end = Some(End::Skipped),
+            "pass" => test.end = Some(GoTestOutcome::Passed),
+            "fail" => test.end = Some(GoTestOutcome::Failed),
+            "skip" => test.end = Some(GoTestOutcome::Skipped),
             _ => {}
         }
     }
@@ -92,7 +92,7 @@ impl Tests<'_> {
     /// Parses plain text. The name of a package comes after its tests.
     fn text(&mut self, text: &str) {
         let mut current = String::new();
-        let mut open: BTreeMap<String, Test> = BTreeMap::new();
+        let mut open: BTreeMap<String, GoTestRecord> = BTreeMap::new();
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("=== ") {
                 current = rest
@@ -129,10 +129,10 @@ impl Tests<'_> {
         self.all.extend(left);
     }
 
-    fn report(self) -> Report {
-        let mut report = Report {
+    fn report(self) -> TestRunReport {
+        let mut report = TestRunReport {
             millis: self.millis,
-            ..Report::default()
+            ..TestRunReport::default()
         };
         let is_parent = |package: &str, name: &str| {
             let below = (package.to_owned(), format!("{name}/"));
@@ -152,43 +152,43 @@ impl Tests<'_> {
             let names = report.names.get_or_insert_default();
             let full = format!("{package} {name}").trim().to_owned();
             match end {
-                End::Passed => names.passed.push(full),
-                End::Skipped => names.skipped.push(full),
-                End::Failed => {}
+                GoTestOutcome::Passed => names.passed.push(full),
+                GoTestOutcome::Skipped => names.skipped.push(full),
+                GoTestOutcome::Failed => {}
             }
             let counts = report.counts.get_or_insert_default();
             counts.add(match end {
-                End::Passed => Counts {
+                GoTestOutcome::Passed => TestCounts {
                     passed: 1,
-                    ..Counts::default()
+                    ..TestCounts::default()
                 },
-                End::Failed => Counts {
+                GoTestOutcome::Failed => TestCounts {
                     failed: 1,
-                    ..Counts::default()
+                    ..TestCounts::default()
                 },
-                End::Skipped => Counts {
+                GoTestOutcome::Skipped => TestCounts {
                     skipped: 1,
-                    ..Counts::default()
+                    ..TestCounts::default()
                 },
             });
-            if end == End::Failed {
+            if end == GoTestOutcome::Failed {
                 report.add(failure(name, &test.output, &folder(package, self.module)));
             }
         }
         broken(&self.outside, &mut report);
-        report.names = report.names.map(Names::told_apart);
+        report.names = report.names.map(TestNamesByOutcome::told_apart);
         report
     }
 }
 
 /// Parses `    --- FAIL: TestTable/one (0.00s)`.
-fn ended(line: &str) -> Option<(String, End)> {
+fn ended(line: &str) -> Option<(String, GoTestOutcome)> {
     let rest = line.trim_start().strip_prefix("--- ")?;
     let (end, rest) = rest.split_once(": ")?;
     let end = match end {
-        "PASS" => End::Passed,
-        "FAIL" => End::Failed,
-        "SKIP" => End::Skipped,
+        "PASS" => GoTestOutcome::Passed,
+        "FAIL" => GoTestOutcome::Failed,
+        "SKIP" => GoTestOutcome::Skipped,
         _ => return None,
     };
     let name = rest.rsplit_once(" (").map_or(rest, |(name, _)| name);
@@ -212,7 +212,7 @@ fn folder(package: &str, module: &str) -> String {
         .unwrap_or_default()
 }
 
-fn failure(name: &str, output: &str, folder: &str) -> Failure {
+fn failure(name: &str, output: &str, folder: &str) -> TestFailureDetail {
     let is_note = |line: &&str| line.starts_with("=== ") || ended(line).is_some();
     let lines: Vec<_> = output.lines().filter(|line| !is_note(line)).collect();
     let place = lines.iter().find_map(|line| place_in(line));
@@ -223,7 +223,7 @@ fn failure(name: &str, output: &str, folder: &str) -> Failure {
             (format!("{folder}/{file}"), line)
         }
     });
-    Failure::new(name, place, &lines.join("\n"))
+    TestFailureDetail::new(name, place, &lines.join("\n"))
 }
 
 /// Finds `sum_test.go:12` in a line of a message or stack trace.
@@ -238,7 +238,7 @@ fn place_in(line: &str) -> Option<(String, u64)> {
 }
 
 /// Parses build errors: `./sum.go:3:5: undefined: x` outside of any test.
-fn broken(outside: &str, report: &mut Report) {
+fn broken(outside: &str, report: &mut TestRunReport) {
     for line in outside.lines() {
         let Some((place, message)) = line.split_once(": ") else {
             continue;
@@ -247,7 +247,7 @@ fn broken(outside: &str, report: &mut Report) {
             && let Some((file, line)) = location(place)
         {
             let file = file.trim_start_matches("./").to_owned();
-            report.add(Failure::new(
+            report.add(TestFailureDetail::new(
                 "(does not build)",
                 Some((file, line)),
                 message,

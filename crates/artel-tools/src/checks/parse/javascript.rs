@@ -3,11 +3,12 @@
 
 use super::text::location;
 use super::{jest, mocha, tap, vitest};
-use crate::checks::report::Report;
+use crate::checks::report::TestRunReport;
 
 /// Tries the formats in order; the first that finds counts is the right one.
-pub(super) fn parse(text: &str) -> Report {
-    let formats: [fn(&str) -> Report; 4] = [vitest::parse, jest::parse, tap::parse, mocha::parse];
+pub(super) fn parse(text: &str) -> TestRunReport {
+    let formats: [fn(&str) -> TestRunReport; 4] =
+        [vitest::parse, jest::parse, tap::parse, mocha::parse];
     let reports = formats.iter().map(|format| format(text));
     reports
         .into_iter()

@@ -2,15 +2,15 @@
 
 use super::javascript::stack_place;
 use super::text::{millis, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     for line in &lines {
         if let Some(rest) = line.strip_prefix("Tests:") {
             let number = |word: &str| number_before(rest, word).unwrap_or(0);
-            report.counts = Some(Counts {
+            report.counts = Some(TestCounts {
                 passed: number("passed"),
                 failed: number("failed"),
                 skipped: number("skipped").saturating_add(number("todo")),
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-fn failure(name: &str, file: &str, body: &[&str]) -> Failure {
+fn failure(name: &str, file: &str, body: &[&str]) -> TestFailureDetail {
     let places: Vec<_> = body.iter().filter_map(|line| stack_place(line)).collect();
     let own = places
         .iter()
@@ -60,7 +60,7 @@ fn failure(name: &str, file: &str, body: &[&str]) -> Failure {
         .iter()
         .position(|line| is_frame(&line))
         .unwrap_or(body.len());
-    Failure::new(name, place, body[..length].join("\n").trim_end())
+    TestFailureDetail::new(name, place, body[..length].join("\n").trim_end())
 }
 
 /// Returns whether a line belongs to a source excerpt: `> 3 |   it(…`.

@@ -2,11 +2,11 @@
 
 use super::javascript::stack_place;
 use super::text::{millis, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     let mut start = None;
     for (at, line) in lines.iter().enumerate() {
         let words: Vec<_> = line.split_whitespace().collect();
@@ -22,7 +22,7 @@ pub(super) fn parse(text: &str) -> Report {
                 counts.skipped = number_before(line, "pending").unwrap_or(0);
             }
             [number, "failing"] if number.parse::<u64>().is_ok() => {
-                let counts: &mut Counts = report.counts.get_or_insert_default();
+                let counts: &mut TestCounts = report.counts.get_or_insert_default();
                 counts.failed = number_before(line, "failing").unwrap_or(0);
                 start = Some(at + 1);
             }
@@ -35,7 +35,7 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-fn failures(lines: &[&str], report: &mut Report) {
+fn failures(lines: &[&str], report: &mut TestRunReport) {
     let heads: Vec<_> = (0..lines.len()).filter(|at| is_head(lines[*at])).collect();
     for (nth, at) in heads.iter().enumerate() {
         let end = heads.get(nth + 1).copied().unwrap_or(lines.len());
@@ -50,7 +50,7 @@ fn is_head(line: &str) -> bool {
     indent == 2 && number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
-fn failure(body: &[&str]) -> Failure {
+fn failure(body: &[&str]) -> TestFailureDetail {
     // The name spans several lines; the last of them ends with a colon.
     let length = body.iter().position(|line| line.trim_end().ends_with(':'));
     let length = length.map_or(1, |at| at + 1).min(body.len());
@@ -66,5 +66,5 @@ fn failure(body: &[&str]) -> Failure {
     let is_frame = |line: &&str| line.trim_start().starts_with("at ");
     let end = rest.iter().position(is_frame).unwrap_or(rest.len());
     let message = rest[..end].join("\n");
-    Failure::new(name, place, message.trim())
+    TestFailureDetail::new(name, place, message.trim())
 }

@@ -3,39 +3,43 @@
 
 use std::collections::BTreeMap;
 
-use crate::checks::report::{Counts, Names};
-use crate::checks::runner::Runner;
+use crate::checks::report::{TestCounts, TestNamesByOutcome};
+use crate::checks::runner::TestRunner;
 
 /// One test's outcome, from a line of output.
-enum Ended {
+enum NamedTestOutcome {
     Passed(String),
     Skipped(String),
 }
 
 /// Parses test names from a runner's output. Returns `None` if the number of passed names
 /// differs from the runner's own count: the output was cut or is not understood.
-pub(super) fn of(runner: Runner, text: &str, counts: Option<Counts>) -> Option<Names> {
-    let ended: Vec<Ended> = match runner {
-        Runner::Cargo => text.lines().filter_map(cargo).collect(),
-        Runner::Pytest => text.lines().filter_map(pytest).collect(),
-        Runner::Unittest => unittest(text),
-        Runner::Jest => jest(text),
-        Runner::Vitest => text.lines().filter_map(vitest).collect(),
+pub(super) fn of(
+    runner: TestRunner,
+    text: &str,
+    counts: Option<TestCounts>,
+) -> Option<TestNamesByOutcome> {
+    let ended: Vec<NamedTestOutcome> = match runner {
+        TestRunner::Cargo => text.lines().filter_map(cargo).collect(),
+        TestRunner::Pytest => text.lines().filter_map(pytest).collect(),
+        TestRunner::Unittest => unittest(text),
+        TestRunner::Jest => jest(text),
+        TestRunner::Vitest => text.lines().filter_map(vitest).collect(),
         // Go's tests are named in its events, which are parsed with everything else.
         _ => return None,
     };
-    let mut names = Names::default();
+    let mut names = TestNamesByOutcome::default();
     for one in ended {
         match one {
-            Ended::Passed(name) => names.passed.push(name),
-            Ended::Skipped(name) => names.skipped.push(name),
+            NamedTestOutcome::Passed(name) => names.passed.push(name),
+            NamedTestOutcome::Skipped(name) => names.skipped.push(name),
         }
     }
     let is_whole = counts.is_some_and(|counts| names.passed.len() as u64 == counts.passed);
     (is_whole && !names.is_empty()).then(|| names.told_apart())
 }
 
-impl Names {
+impl TestNamesByOutcome {
     fn is_empty(&self) -> bool {
         self.passed.is_empty() && self.skipped.is_empty()
     }
@@ -59,7 +63,7 @@ impl Names {
 
 /// Parses `test tests::good ... ok`, and `PASS [   0.071s] (1/4) rs tests::good` of
 /// nextest.
-fn cargo(line: &str) -> Option<Ended> {
+fn cargo(line: &str) -> Option<NamedTestOutcome> {
     if let Some(rest) = line.trim_start().strip_prefix("PASS [") {
         let (_, rest) = rest.split_once(']')?;
         let rest = rest.trim_start();
@@ -67,7 +71,7 @@ fn cargo(line: &str) -> Option<Ended> {
             Some(counted) => counted.split_once(')')?.1.trim_start(),
             None => rest,
         };
-        return Some(Ended::Passed(rest.to_owned()));
+        return Some(NamedTestOutcome::Passed(rest.to_owned()));
     }
     let (name, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     // An edit above a documentation test changes its line, so the line is dropped.
@@ -76,14 +80,14 @@ fn cargo(line: &str) -> Option<Ended> {
         None => name,
     };
     match end.split(',').next()?.trim() {
-        "ok" => Some(Ended::Passed(name.to_owned())),
-        "ignored" => Some(Ended::Skipped(name.to_owned())),
+        "ok" => Some(NamedTestOutcome::Passed(name.to_owned())),
+        "ignored" => Some(NamedTestOutcome::Skipped(name.to_owned())),
         _ => None,
     }
 }
 
 /// Parses `test_a.py::Sums::test_good PASSED   [ 40%]`, the format of `-v`.
-fn pytest(line: &str) -> Option<Ended> {
+fn pytest(line: &str) -> Option<NamedTestOutcome> {
     let (name, rest) = [" PASSED", " XPASS", " SKIPPED", " XFAIL"]
         .iter()
         .find_map(|word| Some((line.split_once(word)?.0, *word)))?;
@@ -92,14 +96,14 @@ fn pytest(line: &str) -> Option<Ended> {
     }
     let name = name.trim().to_owned();
     match rest {
-        " PASSED" | " XPASS" => Some(Ended::Passed(name)),
-        _ => Some(Ended::Skipped(name)),
+        " PASSED" | " XPASS" => Some(NamedTestOutcome::Passed(name)),
+        _ => Some(NamedTestOutcome::Skipped(name)),
     }
 }
 
 /// Parses `test_good (test_a.Sums.test_good) ... ok`, the format of `-v`. A line of
 /// description may come between the name and the outcome.
-fn unittest(text: &str) -> Vec<Ended> {
+fn unittest(text: &str) -> Vec<NamedTestOutcome> {
     let mut all = Vec::new();
     let mut current: Option<String> = None;
     for line in text.lines() {
@@ -111,9 +115,9 @@ fn unittest(text: &str) -> Vec<Ended> {
         };
         let Some(name) = current.take() else { continue };
         match end.trim() {
-            "ok" | "unexpected success" => all.push(Ended::Passed(name)),
+            "ok" | "unexpected success" => all.push(NamedTestOutcome::Passed(name)),
             end if end.starts_with("skipped") || end == "expected failure" => {
-                all.push(Ended::Skipped(name));
+                all.push(NamedTestOutcome::Skipped(name));
             }
             _ => {}
         }
@@ -140,7 +144,7 @@ fn test_of(line: &str) -> Option<String> {
 
 /// Parses the tree of `--verbose`: a file, groups by indentation, and a mark for each
 /// test.
-fn jest(text: &str) -> Vec<Ended> {
+fn jest(text: &str) -> Vec<NamedTestOutcome> {
     let mut all = Vec::new();
     let (mut file, mut groups): (&str, Vec<(usize, &str)>) = ("", Vec::new());
     for line in text.lines() {
@@ -174,8 +178,8 @@ fn jest(text: &str) -> Vec<Ended> {
         let path = groups.iter().map(|(_, name)| *name).chain([name]);
         let name = format!("{file} › {}", path.collect::<Vec<_>>().join(" › "));
         match mark {
-            '✓' | '√' => all.push(Ended::Passed(name)),
-            '○' | '✎' => all.push(Ended::Skipped(name)),
+            '✓' | '√' => all.push(NamedTestOutcome::Passed(name)),
+            '○' | '✎' => all.push(NamedTestOutcome::Skipped(name)),
             _ => {}
         }
     }
@@ -183,7 +187,7 @@ fn jest(text: &str) -> Vec<Ended> {
 }
 
 /// Parses ` ✓ a.test.js > sum > adds 2ms`, the format of the `verbose` reporter.
-fn vitest(line: &str) -> Option<Ended> {
+fn vitest(line: &str) -> Option<NamedTestOutcome> {
     let line = line.trim();
     let mark = line.chars().next()?;
     let name = without_time(line[mark.len_utf8()..].trim());
@@ -191,8 +195,8 @@ fn vitest(line: &str) -> Option<Ended> {
         return None;
     }
     match mark {
-        '✓' | '√' => Some(Ended::Passed(name.to_owned())),
-        '↓' | '○' => Some(Ended::Skipped(name.to_owned())),
+        '✓' | '√' => Some(NamedTestOutcome::Passed(name.to_owned())),
+        '↓' | '○' => Some(NamedTestOutcome::Skipped(name.to_owned())),
         _ => None,
     }
 }

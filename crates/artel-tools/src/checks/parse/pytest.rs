@@ -2,19 +2,19 @@
 //! messages.
 
 use super::text::{location, millis, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
 /// pytest's detailed section about one failing test.
-struct Block<'t> {
+struct PytestFailureBlock<'t> {
     name: &'t str,
     places: Vec<(String, u64)>,
     message: String,
     is_used: bool,
 }
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     if let Some((line, took)) = lines.iter().rev().find_map(|line| closing(line)) {
         report.counts = Some(counts(line));
         report.millis = millis(took);
@@ -30,7 +30,7 @@ pub(super) fn parse(text: &str) -> Report {
     }
     if report.failures.is_empty() {
         for block in blocks {
-            report.add(Failure::new(
+            report.add(TestFailureDetail::new(
                 block.name,
                 block.places.last().cloned(),
                 &block.message,
@@ -50,9 +50,9 @@ fn closing(line: &str) -> Option<(&str, &str)> {
     (is_closing && took.ends_with('s')).then_some((counts, took))
 }
 
-fn counts(line: &str) -> Counts {
+fn counts(line: &str) -> TestCounts {
     let number = |word: &str| number_before(line, word).unwrap_or(0);
-    Counts {
+    TestCounts {
         passed: number("passed").saturating_add(number("xpassed")),
         failed: number("failed")
             .saturating_add(number("error"))
@@ -61,7 +61,7 @@ fn counts(line: &str) -> Counts {
     }
 }
 
-fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
+fn blocks<'t>(lines: &[&'t str]) -> Vec<PytestFailureBlock<'t>> {
     let heads: Vec<_> = lines
         .iter()
         .enumerate()
@@ -73,7 +73,7 @@ fn blocks<'t>(lines: &[&'t str]) -> Vec<Block<'t>> {
         let length = body.iter().position(ends).unwrap_or(body.len());
         let body = &body[..length];
         let errors = body.iter().filter_map(|line| line.strip_prefix("E  "));
-        Block {
+        PytestFailureBlock {
             name,
             places: body.iter().filter_map(|line| place(line)).collect(),
             message: errors.collect::<Vec<_>>().join("\n"),
@@ -109,7 +109,7 @@ fn place(line: &str) -> Option<(String, u64)> {
 
 /// Parses a line of the short summary into a failure:
 /// `test_a.py::Sums::test_bad - message`.
-fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
+fn failure(rest: &str, blocks: &mut [PytestFailureBlock<'_>]) -> TestFailureDetail {
     let (id, message) = rest.split_once(" - ").unwrap_or((rest, ""));
     let (file, test) = id.split_once("::").unwrap_or((id, ""));
     let name = if test.is_empty() {
@@ -117,7 +117,7 @@ fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     } else {
         test.replace("::", ".")
     };
-    let fits = |block: &&mut Block<'_>| !block.is_used && block.name == name;
+    let fits = |block: &&mut PytestFailureBlock<'_>| !block.is_used && block.name == name;
     let mut fitting: Vec<_> = blocks.iter_mut().filter(fits).collect();
     let own = fitting
         .iter()
@@ -128,7 +128,7 @@ fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
         Some(fitting.swap_remove(own.unwrap_or(0)))
     };
     let Some(block) = block else {
-        let mut failure = Failure::new(id, None, message);
+        let mut failure = TestFailureDetail::new(id, None, message);
         failure.file = Some(file.to_owned());
         return failure;
     };
@@ -140,7 +140,7 @@ fn failure(rest: &str, blocks: &mut [Block<'_>]) -> Failure {
     } else {
         &block.message
     };
-    let mut failure = Failure::new(id, place, message);
+    let mut failure = TestFailureDetail::new(id, place, message);
     failure.file.get_or_insert_with(|| file.to_owned());
     failure
 }

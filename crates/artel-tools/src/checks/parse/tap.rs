@@ -1,13 +1,13 @@
 //! TAP, as `node --test` prints it: a line for each test, with its details indented below.
 
 use super::text::{location, millis};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     let mut parents = 0;
-    let mut counted = Counts::default();
+    let mut counted = TestCounts::default();
     let mut is_tap = false;
     for (at, line) in lines.iter().enumerate() {
         is_tap |= line.starts_with("TAP version") || is_plan(line);
@@ -46,7 +46,7 @@ fn is_plan(line: &str) -> bool {
 
 /// Parses the counts at the end. A parent test fails along with its subtests and is not
 /// counted again.
-fn summary(lines: &[&str], parents: u64) -> Option<Counts> {
+fn summary(lines: &[&str], parents: u64) -> Option<TestCounts> {
     let number = |label: &str| {
         let rest = lines
             .iter()
@@ -56,7 +56,7 @@ fn summary(lines: &[&str], parents: u64) -> Option<Counts> {
     };
     let failed = number("# fail ")?.saturating_add(number("# cancelled ").unwrap_or(0));
     let skipped = number("# skipped ").unwrap_or(0);
-    Some(Counts {
+    Some(TestCounts {
         passed: number("# pass ")?,
         failed: failed.saturating_sub(parents),
         skipped: skipped.saturating_add(number("# todo ").unwrap_or(0)),
@@ -74,7 +74,7 @@ fn facts(lines: &[&str], indent: usize) -> String {
     block.copied().collect::<Vec<_>>().join("\n")
 }
 
-fn failure(rest: &str, facts: &str) -> Failure {
+fn failure(rest: &str, facts: &str) -> TestFailureDetail {
     let name = rest.split_once(" - ").map_or(rest, |(_, name)| name);
     let place = value(facts, "location").and_then(|place| location(&place));
     let message = value(facts, "error").unwrap_or_default();
@@ -88,7 +88,7 @@ fn failure(rest: &str, facts: &str) -> Failure {
         location(place.trim_end_matches(')'))
     });
     let mut frames = frames.filter(|(other, _)| !file.is_empty() && *other == file);
-    Failure::new(name, frames.next().or(place), &message)
+    TestFailureDetail::new(name, frames.next().or(place), &message)
 }
 
 /// Reads a field of the block: a quoted text, or lines indented below `|-`.

@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::checks::report::{Counts, Failure};
+use crate::checks::report::{TestCounts, TestFailureDetail};
 use crate::checks::runner::RUNNERS;
 
-fn read(runner: Runner, text: &str) -> Report {
-    let printed = Printed {
+fn read(runner: TestRunner, text: &str) -> TestRunReport {
+    let printed = TestRunnerOutput {
         stdout: text,
         stderr: "",
         module: "example.com/shop",
@@ -13,8 +13,8 @@ fn read(runner: Runner, text: &str) -> Report {
     parse(runner, printed)
 }
 
-fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
-    Some(Counts {
+fn counts(passed: u64, failed: u64, skipped: u64) -> Option<TestCounts> {
+    Some(TestCounts {
         passed,
         failed,
         skipped,
@@ -22,9 +22,10 @@ fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
 }
 
 /// Returns the name, the place, and a part of the message of each failure.
-fn failures(report: &Report) -> Vec<(&str, String, &str)> {
-    let line = |failure: &Failure| failure.place().unwrap_or_default();
-    let first = |failure: &'_ Failure| failure.message.lines().next().unwrap_or_default().len();
+fn failures(report: &TestRunReport) -> Vec<(&str, String, &str)> {
+    let line = |failure: &TestFailureDetail| failure.place().unwrap_or_default();
+    let first =
+        |failure: &'_ TestFailureDetail| failure.message.lines().next().unwrap_or_default().len();
     let all = report.failures.iter();
     all.map(|failure| {
         (
@@ -44,7 +45,7 @@ fn own(all: &[(&'static str, &str, &'static str)]) -> Vec<(&'static str, String,
 
 #[test]
 fn cargo_test_says_which_tests_failed_where() {
-    let report = read(Runner::Cargo, include_str!("samples/cargo.txt"));
+    let report = read(TestRunner::Cargo, include_str!("samples/cargo.txt"));
     assert_eq!(report.counts, counts(2, 3, 1));
     assert_eq!(report.millis, Some(1800));
     assert_eq!(
@@ -67,7 +68,7 @@ fn cargo_test_says_which_tests_failed_where() {
 
 #[test]
 fn nextest_says_the_same() {
-    let report = read(Runner::Cargo, include_str!("samples/nextest.txt"));
+    let report = read(TestRunner::Cargo, include_str!("samples/nextest.txt"));
     assert_eq!(report.counts, counts(1, 3, 1));
     assert_eq!(report.millis, Some(693));
     assert_eq!(
@@ -92,14 +93,14 @@ fn nextest_says_the_same() {
 fn a_panic_in_the_older_form_has_its_place() {
     let text = "---- old stdout ----\nthread 'old' panicked at 'no way', src/lib.rs:7:5\n\nfailures:\n    old\n\n\
         test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n";
-    let report = read(Runner::Cargo, text);
+    let report = read(TestRunner::Cargo, text);
     assert_eq!(failures(&report), own(&[("old", "src/lib.rs:7", "no way")]));
 }
 
 #[test]
 fn what_does_not_compile_is_a_failure() {
     let text = "error[E0308]: mismatched types\n --> src/lib.rs:3:5\n  |\nerror: could not compile `shop`\n";
-    let report = read(Runner::Cargo, text);
+    let report = read(TestRunner::Cargo, text);
     assert_eq!(report.counts, None);
     assert_eq!(
         failures(&report),
@@ -113,7 +114,7 @@ fn what_does_not_compile_is_a_failure() {
 
 #[test]
 fn go_test_is_read_as_text_and_as_json() {
-    let report = read(Runner::Go, include_str!("samples/go.txt"));
+    let report = read(TestRunner::Go, include_str!("samples/go.txt"));
     assert_eq!(report.counts, counts(2, 2, 1));
     assert_eq!(report.millis, Some(17));
     assert_eq!(
@@ -131,7 +132,7 @@ fn go_test_is_read_as_text_and_as_json() {
             ),
         ])
     );
-    let report = read(Runner::Go, include_str!("samples/go.json"));
+    let report = read(TestRunner::Go, include_str!("samples/go.json"));
     assert_eq!(report.counts, counts(1, 1, 1));
     assert_eq!(report.millis, Some(13));
     assert_eq!(
@@ -147,7 +148,7 @@ fn go_test_is_read_as_text_and_as_json() {
 #[test]
 fn go_that_does_not_build_is_a_failure() {
     let text = "# example.com/shop/sum [example.com/shop/sum.test]\n./sum.go:3:5: undefined: x\nFAIL\texample.com/shop/sum [build failed]\n";
-    let report = read(Runner::Go, text);
+    let report = read(TestRunner::Go, text);
     assert_eq!(
         failures(&report),
         own(&[("(does not build)", "sum.go:3", "undefined: x")])
@@ -160,7 +161,7 @@ fn pytest_is_read_with_and_without_its_header() {
         include_str!("samples/pytest.txt"),
         include_str!("samples/pytest-q.txt"),
     ] {
-        let report = read(Runner::Pytest, text);
+        let report = read(TestRunner::Pytest, text);
         assert_eq!(report.counts, counts(2, 5, 3));
         assert!(report.millis.is_some());
         assert_eq!(
@@ -199,14 +200,14 @@ fn pytest_is_read_with_and_without_its_header() {
 #[test]
 fn pytest_without_tests_has_counts() {
     assert_eq!(
-        read(Runner::Pytest, "no tests ran in 0.01s\n").counts,
+        read(TestRunner::Pytest, "no tests ran in 0.01s\n").counts,
         counts(0, 0, 0)
     );
 }
 
 #[test]
 fn unittest_has_the_line_of_the_test_itself() {
-    let report = read(Runner::Unittest, include_str!("samples/unittest.txt"));
+    let report = read(TestRunner::Unittest, include_str!("samples/unittest.txt"));
     assert_eq!(report.counts, counts(1, 2, 1));
     assert_eq!(report.millis, Some(1));
     assert_eq!(
@@ -228,7 +229,7 @@ fn unittest_has_the_line_of_the_test_itself() {
 
 #[test]
 fn runners_of_javascript_are_read() {
-    let report = read(Runner::Jest, include_str!("samples/jest.txt"));
+    let report = read(TestRunner::Jest, include_str!("samples/jest.txt"));
     assert_eq!(report.counts, counts(1, 1, 1));
     assert_eq!(report.millis, Some(893));
     assert_eq!(
@@ -239,7 +240,7 @@ fn runners_of_javascript_are_read() {
             "expect(received).toBe(expected) // Object.is equality"
         )])
     );
-    let report = read(Runner::Vitest, include_str!("samples/vitest.txt"));
+    let report = read(TestRunner::Vitest, include_str!("samples/vitest.txt"));
     assert_eq!(report.counts, counts(1, 1, 1));
     assert_eq!(report.millis, Some(474));
     assert_eq!(
@@ -250,7 +251,7 @@ fn runners_of_javascript_are_read() {
             "AssertionError: expected 2 to be 3 // Object.is equality",
         )])
     );
-    let report = read(Runner::Mocha, include_str!("samples/mocha.txt"));
+    let report = read(TestRunner::Mocha, include_str!("samples/mocha.txt"));
     assert_eq!(report.counts, counts(1, 1, 1));
     assert_eq!(report.millis, Some(11));
     assert_eq!(
@@ -265,7 +266,7 @@ fn runners_of_javascript_are_read() {
 
 #[test]
 fn a_test_of_node_is_not_counted_for_its_subtests() {
-    let report = read(Runner::Node, include_str!("samples/node.tap"));
+    let report = read(TestRunner::Node, include_str!("samples/node.tap"));
     assert_eq!(report.counts, counts(2, 2, 1));
     assert_eq!(report.millis, Some(261));
     let file = "/home/me/shop/js/test/a.test.js";
@@ -288,10 +289,10 @@ fn npm_test_is_read_whatever_runs_behind_it() {
         include_str!("samples/vitest.txt"),
         include_str!("samples/mocha.txt"),
     ] {
-        assert_eq!(read(Runner::Npm, sample).counts, counts(1, 1, 1));
+        assert_eq!(read(TestRunner::Npm, sample).counts, counts(1, 1, 1));
     }
     assert_eq!(
-        read(Runner::Npm, include_str!("samples/node.tap")).counts,
+        read(TestRunner::Npm, include_str!("samples/node.tap")).counts,
         counts(2, 2, 1)
     );
 }
@@ -300,42 +301,42 @@ fn npm_test_is_read_whatever_runs_behind_it() {
 fn other_runners_have_their_counts() {
     let table = [
         (
-            Runner::Rspec,
+            TestRunner::Rspec,
             "Finished in 0.5 seconds\n12 examples, 2 failures, 1 pending\n",
             counts(9, 2, 1),
         ),
         (
-            Runner::Minitest,
+            TestRunner::Minitest,
             "5 runs, 9 assertions, 1 failures, 1 errors, 1 skips\n",
             counts(2, 2, 1),
         ),
         (
-            Runner::Maven,
+            TestRunner::Maven,
             "[ERROR] Tests run: 4, Failures: 1, Errors: 1, Skipped: 1\n",
             counts(1, 2, 1),
         ),
         (
-            Runner::Ctest,
+            TestRunner::Ctest,
             "75% tests passed, 1 tests failed out of 4\n",
             counts(3, 1, 0),
         ),
         (
-            Runner::Mix,
+            TestRunner::Mix,
             "3 tests, 1 failure, 1 skipped\n",
             counts(1, 1, 1),
         ),
         (
-            Runner::Phpunit,
+            TestRunner::Phpunit,
             "OK (3 tests, 5 assertions)\n",
             counts(3, 0, 0),
         ),
         (
-            Runner::Phpunit,
+            TestRunner::Phpunit,
             "Tests: 3, Assertions: 5, Failures: 1, Skipped: 1.\n",
             counts(1, 1, 1),
         ),
         (
-            Runner::Bun,
+            TestRunner::Bun,
             " 2 pass\n 1 fail\n 3 expect() calls\n",
             counts(2, 1, 0),
         ),
@@ -348,7 +349,7 @@ fn other_runners_have_their_counts() {
 #[test]
 fn colours_are_no_obstacle() {
     let text = "\u{1b}[31m1 failed\u{1b}[0m, \u{1b}[32m2 passed\u{1b}[0m in 0.10s\r\n";
-    assert_eq!(read(Runner::Pytest, text).counts, counts(2, 1, 0));
+    assert_eq!(read(TestRunner::Pytest, text).counts, counts(2, 1, 0));
 }
 
 proptest! {
@@ -394,7 +395,7 @@ fn tests_are_named_where_the_output_names_them_all() {
                  test src/lib.rs - one (line 3) ... ok\ntest src/lib.rs - one (line 9) ... ok\n\
                  test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
     assert_eq!(
-        names(Runner::Cargo, cargo),
+        names(TestRunner::Cargo, cargo),
         said(
             "src/lib.rs - one, src/lib.rs - one (2), tests::good",
             "tests::later"
@@ -405,19 +406,19 @@ fn tests_are_named_where_the_output_names_them_all() {
                     test_skip (test_a.Sums.test_skip) ... skipped 'later'\n\
                     Ran 3 tests in 0.001s\n\nFAILED (failures=1, skipped=1)\n";
     assert_eq!(
-        names(Runner::Unittest, unittest),
+        names(TestRunner::Unittest, unittest),
         said("test_a.Sums.test_doc", "test_a.Sums.test_skip")
     );
     let pytest = "test_a.py::Sums::test_good PASSED    [ 50%]\n\
                   test_a.py::test_later SKIPPED (slow) [100%]\n\
                   ==== 1 passed, 1 skipped in 0.01s ====\n";
     assert_eq!(
-        names(Runner::Pytest, pytest),
+        names(TestRunner::Pytest, pytest),
         said("test_a.py::Sums::test_good", "test_a.py::test_later")
     );
     let jest = include_str!("samples/jest.txt");
     assert_eq!(
-        names(Runner::Jest, jest),
+        names(TestRunner::Jest, jest),
         said(
             "src/sum.test.js › sum › adds",
             "src/sum.test.js › sum › later"
@@ -426,26 +427,26 @@ fn tests_are_named_where_the_output_names_them_all() {
     let vitest = " ✓ a.test.js > sum > adds 2ms\n ↓ a.test.js > sum > later\n\
                   \n Tests  1 passed | 1 skipped (2)\n";
     assert_eq!(
-        names(Runner::Vitest, vitest),
+        names(TestRunner::Vitest, vitest),
         said("a.test.js > sum > adds", "a.test.js > sum > later")
     );
     let go = "{\"Action\":\"pass\",\"Package\":\"example.com/shop\",\"Test\":\"TestSum\"}\n\
               {\"Action\":\"skip\",\"Package\":\"example.com/shop\",\"Test\":\"TestLater\"}\n";
     assert_eq!(
-        names(Runner::Go, go),
+        names(TestRunner::Go, go),
         said("example.com/shop TestSum", "example.com/shop TestLater")
     );
     // Dots name no tests, and neither does truncated output.
     assert_eq!(
-        names(Runner::Unittest, include_str!("samples/unittest.txt")),
+        names(TestRunner::Unittest, include_str!("samples/unittest.txt")),
         None
     );
     assert_eq!(
-        names(Runner::Pytest, include_str!("samples/pytest.txt")),
+        names(TestRunner::Pytest, include_str!("samples/pytest.txt")),
         None
     );
     let cut = cargo.find("test tests::later").unwrap();
-    assert_eq!(names(Runner::Cargo, &cargo[cut..]), None);
+    assert_eq!(names(TestRunner::Cargo, &cargo[cut..]), None);
 }
 
 #[test]
@@ -464,7 +465,7 @@ fn coverage_is_what_the_projects_own_tool_says() {
         ("we want 95% one day\n", None),
     ];
     for (text, expected) in table {
-        let found = read(Runner::Pytest, text).coverage;
+        let found = read(TestRunner::Pytest, text).coverage;
         assert_eq!(found.as_deref(), expected, "{text}");
     }
 }

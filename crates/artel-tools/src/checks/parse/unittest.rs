@@ -1,11 +1,11 @@
 //! Python's `unittest`: tracebacks between ruled lines, counts at the end.
 
 use super::text::{millis, number_after, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     for (at, line) in lines.iter().enumerate() {
         let head = line
             .strip_prefix("FAIL: ")
@@ -33,7 +33,7 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-fn counts(all: u64, end: &str) -> Counts {
+fn counts(all: u64, end: &str) -> TestCounts {
     let number = |label: &str| number_after(end, label).unwrap_or(0);
     // `expected failures=` also ends in `failures=`.
     let expected = number("expected failures=");
@@ -43,14 +43,14 @@ fn counts(all: u64, end: &str) -> Counts {
         .saturating_add(number("errors="))
         .saturating_add(number("unexpected successes="));
     let skipped = number("skipped=").saturating_add(expected);
-    Counts {
+    TestCounts {
         passed: all.saturating_sub(failed).saturating_sub(skipped),
         failed,
         skipped,
     }
 }
 
-fn failure(head: &str, body: &[&str]) -> Failure {
+fn failure(head: &str, body: &[&str]) -> TestFailureDetail {
     let name = head.split_once(" (").map_or(head, |(name, _)| name);
     let full = head
         .split_once(" (")
@@ -76,7 +76,7 @@ fn failure(head: &str, body: &[&str]) -> Failure {
         .iter()
         .skip_while(|line| line.starts_with("    "));
     let message = rest.copied().collect::<Vec<_>>().join("\n");
-    Failure::new(&shown, place, &message)
+    TestFailureDetail::new(&shown, place, &message)
 }
 
 /// Parses `  File "/home/me/test_a.py", line 12, in test_error`.

@@ -1,16 +1,16 @@
 //! vitest: a block for each failing test, and counts between bars at the end.
 
 use super::text::{location, millis, number_before};
-use crate::checks::report::{Counts, Failure, Report};
+use crate::checks::report::{TestCounts, TestFailureDetail, TestRunReport};
 
-pub(super) fn parse(text: &str) -> Report {
+pub(super) fn parse(text: &str) -> TestRunReport {
     let lines: Vec<&str> = text.lines().collect();
-    let mut report = Report::default();
+    let mut report = TestRunReport::default();
     for line in &lines {
         let line = line.trim_start();
         if let Some(rest) = line.strip_prefix("Tests  ") {
             let number = |word: &str| number_before(rest, word).unwrap_or(0);
-            report.counts = Some(Counts {
+            report.counts = Some(TestCounts {
                 passed: number("passed"),
                 failed: number("failed"),
                 skipped: number("skipped").saturating_add(number("todo")),
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str) -> Report {
     report
 }
 
-fn failure(name: &str, body: &[&str]) -> Failure {
+fn failure(name: &str, body: &[&str]) -> TestFailureDetail {
     let own = name.split(" > ").next().unwrap_or(name).trim();
     // A suite that failed to load is named twice: `a.test.js [ a.test.js ]`.
     let own = own.split(" [").next().unwrap_or(own);
@@ -48,7 +48,7 @@ fn failure(name: &str, body: &[&str]) -> Failure {
         .cloned();
     let frame = |line: &&str| line.trim_start().starts_with("❯ ");
     let length = body.iter().position(frame).unwrap_or(body.len());
-    let mut failure = Failure::new(name, place, &body[..length].join("\n"));
+    let mut failure = TestFailureDetail::new(name, place, &body[..length].join("\n"));
     failure.file.get_or_insert_with(|| own.to_owned());
     failure
 }

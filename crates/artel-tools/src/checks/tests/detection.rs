@@ -1,8 +1,8 @@
 use super::place;
-use crate::checks::command::{Scope, words_for};
-use crate::checks::detect::{Found, everywhere, upwards};
+use crate::checks::command::{TestSelection, words_for};
+use crate::checks::detect::{DetectedTestRunner, everywhere, upwards};
 use crate::checks::runner::MARKERS;
-use crate::checks::survey::{Survey, language_of};
+use crate::checks::survey::{ProjectSurvey, language_of};
 
 /// Programs that run JavaScript.
 const JS: &str = "npx node npm";
@@ -367,9 +367,9 @@ const WORDS: &[(&str, &str, &str, &str, &str)] = &[
     ),
 ];
 
-fn found(files: &'static str, programs: &str) -> Vec<Found> {
+fn found(files: &'static str, programs: &str) -> Vec<DetectedTestRunner> {
     let place = place(files, programs);
-    let survey = Survey::of(&place.root, "", MARKERS);
+    let survey = ProjectSurvey::of(&place.root, "", MARKERS);
     everywhere(&place.top(), &survey)
 }
 
@@ -377,7 +377,7 @@ fn found(files: &'static str, programs: &str) -> Vec<Found> {
 /// installed.
 fn line(files: &'static str, programs: &str) -> String {
     let all = found(files, programs);
-    let one = |found: &Found| {
+    let one = |found: &DetectedTestRunner| {
         let folder = if found.folder.is_empty() {
             "."
         } else {
@@ -409,7 +409,7 @@ fn words(tree: &'static str, programs: &str, file: &str, test: &str) -> String {
     let place = place(tree, programs);
     let top = place.top();
     let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let survey = Survey::of(&place.root, "", MARKERS);
+    let survey = ProjectSurvey::of(&place.root, "", MARKERS);
     let found = match file.rsplit_once('.') {
         None => everywhere(&top, &survey).remove(0),
         Some((_, end)) => upwards(&top.at(folder), &survey, language_of(end), None).unwrap(),
@@ -419,7 +419,7 @@ fn words(tree: &'static str, programs: &str, file: &str, test: &str) -> String {
         .unwrap()
         .trim_start_matches('/');
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let scope = Scope {
+    let scope = TestSelection {
         folder: None,
         file: some(inside),
         test: some(test),

@@ -1,19 +1,25 @@
 use proptest::prelude::*;
 
 use super::place;
-use crate::checks::checker::{Checker, MARKERS};
+use crate::checks::checker::{CodeChecker, MARKERS};
 use crate::checks::diagnostics::checks;
-use crate::checks::finding::{Form, Severity, read};
-use crate::checks::survey::Survey;
+use crate::checks::finding::{CheckerFindingSeverity, CheckerOutputFormat, read};
+use crate::checks::survey::ProjectSurvey;
 
 /// File, line, column, severity and message.
-type Expected = (&'static str, u64, Option<u64>, Severity, &'static str);
+type Expected = (
+    &'static str,
+    u64,
+    Option<u64>,
+    CheckerFindingSeverity,
+    &'static str,
+);
 
 fn line(tree: &'static str, programs: &str) -> String {
     let place = place(tree, programs);
-    let survey = Survey::of(&place.root, "", MARKERS);
+    let survey = ProjectSurvey::of(&place.root, "", MARKERS);
     let all = checks(&place.top(), &survey);
-    let one = |check: &crate::checks::diagnostics::Check| {
+    let one = |check: &crate::checks::diagnostics::ConfiguredChecker| {
         let folder = if check.folder.is_empty() {
             "."
         } else {
@@ -97,7 +103,7 @@ fn each_tree_has_its_checkers() {
 
 #[test]
 fn lines_of_all_checkers_are_read() {
-    use Severity::{Error, Note, Warning};
+    use CheckerFindingSeverity::{Error, Note, Warning};
     let table: &[(&str, Option<Expected>)] = &[
         (
             "src/lib.rs:3:5: error[E0308]: mismatched types",
@@ -165,7 +171,7 @@ fn lines_of_all_checkers_are_read() {
         ("", None),
     ];
     for (text, expected) in table {
-        let found = read(Form::Lines, text);
+        let found = read(CheckerOutputFormat::Lines, text);
         let found = found.first().map(|it| {
             (
                 it.file.as_str(),
@@ -181,7 +187,7 @@ fn lines_of_all_checkers_are_read() {
 
 #[test]
 fn what_compilers_and_type_checkers_say_is_told_apart() {
-    use Checker::{CargoCheck, Clippy, GoVet, GolangciLint, Mypy, Ruff, Tsc};
+    use CodeChecker::{CargoCheck, Clippy, GoVet, GolangciLint, Mypy, Ruff, Tsc};
     for (checker, text, is_of_types) in [
         (CargoCheck, "a.rs:3:5: error[E0308]: mismatched types", true),
         (CargoCheck, "a.rs:3:5: error: unused variable", false),
@@ -199,7 +205,7 @@ fn what_compilers_and_type_checkers_say_is_told_apart() {
             false,
         ),
     ] {
-        let found = read(Form::Lines, text);
+        let found = read(CheckerOutputFormat::Lines, text);
         assert_eq!(checker.is_of_types(&found[0]), is_of_types, "{text}");
     }
 }
@@ -209,7 +215,7 @@ fn the_json_of_eslint_is_read() {
     let text = r#"[{"filePath":"/home/me/a.js","messages":[
         {"ruleId":"no-undef","severity":2,"message":"'x' is not defined.","line":3,"column":7},
         {"ruleId":null,"severity":1,"message":"File ignored","line":1}]}]"#;
-    let found = read(Form::Eslint, text);
+    let found = read(CheckerOutputFormat::Eslint, text);
     let lines: Vec<_> = found
         .iter()
         .map(|it| (it.line, it.severity, it.message.as_str()))
@@ -217,8 +223,12 @@ fn the_json_of_eslint_is_read() {
     assert_eq!(
         lines,
         [
-            (1, Severity::Warning, "File ignored"),
-            (3, Severity::Error, "'x' is not defined. (no-undef)"),
+            (1, CheckerFindingSeverity::Warning, "File ignored"),
+            (
+                3,
+                CheckerFindingSeverity::Error,
+                "'x' is not defined. (no-undef)"
+            ),
         ]
     );
 }
@@ -228,7 +238,7 @@ proptest! {
 
     #[test]
     fn any_output_has_an_answer(text in r"(?s)([a-z./:(),0-9é \-\n]|error|warning){0,120}") {
-        read(Form::Lines, &text);
-        read(Form::Eslint, &text);
+        read(CheckerOutputFormat::Lines, &text);
+        read(CheckerOutputFormat::Eslint, &text);
     }
 }

@@ -151,7 +151,7 @@ copy to a/c
     let files = parse(patch).unwrap();
     assert_eq!(files[0].new_mode, Some(0o100_755));
     assert_eq!(files[3].new_mode, Some(0o100_755));
-    assert_eq!(files[5].keeps, Keeps::Source);
+    assert_eq!(files[5].keeps, PatchSourceHandling::Source);
     assert_eq!(
         names("--- src/x\n+++ src/x\n@@ -1 +1 @@\n-x\n+y\n"),
         [pair("src/x", "src/x")]

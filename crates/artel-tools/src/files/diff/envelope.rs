@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use super::{FilePatch, Hunk, Side};
+use super::{FilePatch, PatchHunk, PatchLineSide};
 
 pub(super) const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -11,7 +11,7 @@ const END_OF_FILE: &str = "*** End of File";
 
 /// Parses the parts of all files.
 pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
-    let mut reader = Reader::default();
+    let mut reader = EnvelopePatchParser::default();
     let begin = patch.lines().position(|line| line.trim() == BEGIN);
     let lines = patch.lines().enumerate().skip(begin.map_or(0, |at| at + 1));
     for (number, line) in lines {
@@ -29,12 +29,12 @@ pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
 }
 
 #[derive(Default)]
-struct Reader {
+struct EnvelopePatchParser {
     files: Vec<FilePatch>,
-    hunk: Hunk,
+    hunk: PatchHunk,
 }
 
-impl Reader {
+impl EnvelopePatchParser {
     fn line(&mut self, line: &str) -> Result<(), String> {
         if let Some(heading) = line.strip_prefix("*** ") {
             return self.heading(heading.trim_end());
@@ -89,7 +89,7 @@ impl Reader {
         let text = text.ok_or("each line of an added file begins with `+`")?;
         self.hunk.old_start = Some(0);
         self.hunk.new_start = Some(0);
-        self.hunk.push(Side::New, text);
+        self.hunk.push(PatchLineSide::New, text);
         Ok(())
     }
 
@@ -106,10 +106,10 @@ impl Reader {
             return Ok(());
         }
         let side = match line.as_bytes().first() {
-            None => Side::Both,
-            Some(b' ') => Side::Both,
-            Some(b'+') => Side::New,
-            Some(b'-') => Side::Old,
+            None => PatchLineSide::Both,
+            Some(b' ') => PatchLineSide::Both,
+            Some(b'+') => PatchLineSide::New,
+            Some(b'-') => PatchLineSide::Old,
             Some(_) => {
                 return Err(format!(
                     "`{line}` begins with none of `+`, `-`, space and `@@`"
@@ -127,7 +127,7 @@ impl Reader {
         while hunk
             .lines
             .last()
-            .is_some_and(|line| line.side == Side::Both && line.text == "\n")
+            .is_some_and(|line| line.side == PatchLineSide::Both && line.text == "\n")
         {
             hunk.lines.pop();
         }

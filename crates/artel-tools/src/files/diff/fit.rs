@@ -4,14 +4,14 @@
 //! Context is never guessed: a line of a hunk fits a line of the text only if they are
 //! equal up to their line endings. Only the place where the hunk is tried varies.
 
-use super::{Hunk, Side};
+use super::{PatchHunk, PatchLineSide};
 
 /// Largest number of comparisons in the search for the nearest misfit.
 const MOST_STEPS: usize = 2_000_000;
 
 /// Why a hunk does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unfit {
+pub(crate) struct HunkFitError {
     /// Number of the hunk, counted from 1.
     pub(crate) hunk: usize,
     /// The fault, in a sentence without its subject.
@@ -19,15 +19,15 @@ pub(crate) struct Unfit {
 }
 
 /// Applies all hunks, in order.
-pub(crate) fn fit(text: &str, hunks: &[Hunk]) -> Result<String, Unfit> {
-    let mut fitter = Fitter {
+pub(crate) fn fit(text: &str, hunks: &[PatchHunk]) -> Result<String, HunkFitError> {
+    let mut fitter = HunkFitter {
         lines: text.split_inclusive('\n').collect(),
         cursor: 0,
         drift: 0,
         result: String::with_capacity(text.len()),
     };
     for (number, hunk) in hunks.iter().enumerate() {
-        fitter.apply(hunk).map_err(|why| Unfit {
+        fitter.apply(hunk).map_err(|why| HunkFitError {
             hunk: number + 1,
             why,
         })?;
@@ -36,7 +36,7 @@ pub(crate) fn fit(text: &str, hunks: &[Hunk]) -> Result<String, Unfit> {
     Ok(fitter.result)
 }
 
-struct Fitter<'a> {
+struct HunkFitter<'a> {
     lines: Vec<&'a str>,
     /// Lines before this one are done.
     cursor: usize,
@@ -45,9 +45,9 @@ struct Fitter<'a> {
     result: String,
 }
 
-impl<'a> Fitter<'a> {
-    fn apply(&mut self, hunk: &Hunk) -> Result<(), String> {
-        let old: Vec<&str> = hunk.lines_of(Side::Old).collect();
+impl<'a> HunkFitter<'a> {
+    fn apply(&mut self, hunk: &PatchHunk) -> Result<(), String> {
+        let old: Vec<&str> = hunk.lines_of(PatchLineSide::Old).collect();
         let from = self.seek(hunk)?;
         let at = self.place(hunk, &old, from)?;
         if let Some(start) = hunk.old_start {
@@ -57,9 +57,9 @@ impl<'a> Fitter<'a> {
         let ends = line_end(self.lines.get(at).or(self.lines.first()));
         for line in &hunk.lines {
             match line.side {
-                Side::Both => self.copy_to(self.cursor + 1),
-                Side::Old => self.cursor += 1,
-                Side::New => self.push(&line.text, ends),
+                PatchLineSide::Both => self.copy_to(self.cursor + 1),
+                PatchLineSide::Old => self.cursor += 1,
+                PatchLineSide::New => self.push(&line.text, ends),
             }
         }
         Ok(())
@@ -67,7 +67,7 @@ impl<'a> Fitter<'a> {
 
     /// Finds the lines that the hunk comes after, and returns the line where the search for it
     /// starts.
-    fn seek(&self, hunk: &Hunk) -> Result<usize, String> {
+    fn seek(&self, hunk: &PatchHunk) -> Result<usize, String> {
         let mut from = self.cursor;
         for wanted in &hunk.seek {
             let rest = &self.lines[from..];
@@ -82,7 +82,7 @@ impl<'a> Fitter<'a> {
         Ok(from)
     }
 
-    fn place(&self, hunk: &Hunk, old: &[&str], from: usize) -> Result<usize, String> {
+    fn place(&self, hunk: &PatchHunk, old: &[&str], from: usize) -> Result<usize, String> {
         let last = self.lines.len().saturating_sub(old.len());
         let is_named = hunk.old_start.is_some() || !hunk.seek.is_empty() || hunk.is_at_end;
         let expected = match hunk.old_start {
@@ -138,8 +138,8 @@ impl<'a> Fitter<'a> {
     }
 
     /// Returns which line does not fit, at the place where the hunk fits best.
-    fn misfit(&self, hunk: &Hunk, old: &[&str], expected: usize) -> String {
-        let new: Vec<&str> = hunk.lines_of(Side::New).collect();
+    fn misfit(&self, hunk: &PatchHunk, old: &[&str], expected: usize) -> String {
+        let new: Vec<&str> = hunk.lines_of(PatchLineSide::New).collect();
         let starts = nearest(expected, 0, self.lines.len());
         let is_done = |at: &usize| self.fits(*at, &new, |line, new| bare(line) == bare(new));
         if !new.is_empty() && new != old && starts.clone().any(|at| is_done(&at)) {

@@ -1,12 +1,12 @@
 //! Unified diffs, as `diff -u` and git write them, and as models write them: with wrong
 //! counts, without line numbers, or with blank lines that lost their space.
 
-use super::{FilePatch, Hunk, Keeps, Side};
+use super::{FilePatch, PatchHunk, PatchLineSide, PatchSourceHandling};
 
 /// Parses the parts of all files, and skips the text around them.
 pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
     let lines: Vec<&str> = patch.split('\n').collect();
-    let mut reader = Reader {
+    let mut reader = UnifiedDiffParser {
         // Splitting leaves an empty piece after the last line ending, which is not a line.
         lines: match lines.split_last() {
             Some((&"", lines)) => lines,
@@ -21,7 +21,7 @@ pub(super) fn parse(patch: &str) -> Result<Vec<FilePatch>, String> {
     Ok(reader.files)
 }
 
-struct Reader<'a> {
+struct UnifiedDiffParser<'a> {
     lines: &'a [&'a str],
     at: usize,
     files: Vec<FilePatch>,
@@ -29,12 +29,12 @@ struct Reader<'a> {
 
 /// Number of lines left in a hunk, by its heading.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Left {
+struct HunkLinesLeft {
     old: usize,
     new: usize,
 }
 
-impl Reader<'_> {
+impl UnifiedDiffParser<'_> {
     fn step(&mut self) -> Result<(), String> {
         let line = self.lines[self.at];
         if let Some(names) = line.strip_prefix("diff --git ") {
@@ -73,7 +73,7 @@ impl Reader<'_> {
                 "rename from" | "copy from" => file.from = Some(unquote(value)),
                 "rename to" => (is_renamed, file.to) = (true, Some(unquote(value))),
                 "copy to" => {
-                    file.keeps = Keeps::Source;
+                    file.keeps = PatchSourceHandling::Source;
                     (is_renamed, file.to) = (true, Some(unquote(value)));
                 }
                 _ => {}
@@ -139,17 +139,17 @@ impl Reader<'_> {
         let number = self.at + 1;
         self.at += 1;
         let numbers = hunk_numbers(title);
-        let mut hunk = Hunk {
+        let mut hunk = PatchHunk {
             title: title.to_owned(),
             old_start: numbers.map(|(old, _)| before(old)),
             new_start: numbers.map(|(_, new)| before(new)),
-            ..Hunk::default()
+            ..PatchHunk::default()
         };
-        let left = numbers.map(|(old, new)| Left {
+        let left = numbers.map(|(old, new)| HunkLinesLeft {
             old: old.1,
             new: new.1,
         });
-        self.body(&mut hunk, left.unwrap_or(Left { old: 0, new: 0 }));
+        self.body(&mut hunk, left.unwrap_or(HunkLinesLeft { old: 0, new: 0 }));
         if hunk.lines.is_empty() {
             return Err(format!("line {number}: the hunk `{title}` has no lines"));
         }
@@ -166,13 +166,13 @@ impl Reader<'_> {
 
     /// Reads the lines that belong to the hunk. If a line could also begin something else, the
     /// counts in the heading decide; otherwise the line itself does.
-    fn body(&mut self, hunk: &mut Hunk, mut left: Left) {
+    fn body(&mut self, hunk: &mut PatchHunk, mut left: HunkLinesLeft) {
         while let Some(line) = self.lines.get(self.at) {
             let is_open = left.old > 0 || left.new > 0;
             let side = match line.as_bytes().first() {
-                Some(b' ') => Side::Both,
-                Some(b'+') => Side::New,
-                Some(b'-') => Side::Old,
+                Some(b' ') => PatchLineSide::Both,
+                Some(b'+') => PatchLineSide::New,
+                Some(b'-') => PatchLineSide::Old,
                 Some(b'\\') => {
                     if let Some(last) = hunk.lines.last_mut() {
                         last.text.truncate(last.text.trim_end_matches('\n').len());
@@ -181,7 +181,7 @@ impl Reader<'_> {
                     continue;
                 }
                 // A blank line that lost its one space on the way.
-                None | Some(b'\r') if is_open => Side::Both,
+                None | Some(b'\r') if is_open => PatchLineSide::Both,
                 _ => break,
             };
             if self.ends_here(left) {
@@ -193,16 +193,20 @@ impl Reader<'_> {
                     .filter(|_| !line.starts_with('\r'))
                     .unwrap_or(line),
             );
-            left.old = left.old.saturating_sub(usize::from(side != Side::New));
-            left.new = left.new.saturating_sub(usize::from(side != Side::Old));
+            left.old = left
+                .old
+                .saturating_sub(usize::from(side != PatchLineSide::New));
+            left.new = left
+                .new
+                .saturating_sub(usize::from(side != PatchLineSide::Old));
             self.at += 1;
         }
     }
 
     /// Returns whether a line that looks like part of the hunk begins something else.
-    fn ends_here(&self, left: Left) -> bool {
-        let is_done = left == (Left { old: 0, new: 0 });
-        let could_be_last = left == (Left { old: 1, new: 1 });
+    fn ends_here(&self, left: HunkLinesLeft) -> bool {
+        let is_done = left == (HunkLinesLeft { old: 0, new: 0 });
+        let could_be_last = left == (HunkLinesLeft { old: 1, new: 1 });
         let begins_hunk = self
             .lines
             .get(self.at + 2)

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::File;
-use super::font::Font;
-use super::object::{Dict, Object, Parser};
+use super::PdfFile;
+use super::font::PdfFont;
+use super::object::{PdfDict, PdfObject, PdfObjectParser};
 
 /// Largest nesting of forms within forms.
 const DEEPEST: usize = 6;
@@ -15,14 +15,14 @@ const MOST_TEXT: usize = 1024 * 1024;
 const SPACE: f64 = -180.0;
 
 /// Returns the text that a page shows.
-pub(super) fn page_text(file: &mut File<'_>, page: &Dict) -> String {
+pub(super) fn page_text(file: &mut PdfFile<'_>, page: &PdfDict) -> String {
     let resources = file
         .get(page, "Resources")
         .dict()
         .cloned()
         .unwrap_or_default();
-    let contents: Vec<Object> = match file.get(page, "Contents") {
-        Object::Array(parts) => parts
+    let contents: Vec<PdfObject> = match file.get(page, "Contents") {
+        PdfObject::Array(parts) => parts
             .iter()
             .map(|part| file.resolve(part).clone())
             .collect(),
@@ -33,16 +33,16 @@ pub(super) fn page_text(file: &mut File<'_>, page: &Dict) -> String {
         data.extend(file.data(part));
         data.push(b'\n');
     }
-    let mut writer = Writer::default();
+    let mut writer = PdfTextWriter::default();
     writer.run(file, &data, &resources, 0);
     writer.text
 }
 
 /// Collects the text that a content stream shows.
 #[derive(Default)]
-struct Writer {
+struct PdfTextWriter {
     text: String,
-    font: Font,
+    font: PdfFont,
     size: f64,
     leading: f64,
     /// The scale and the position of the current line.
@@ -52,8 +52,8 @@ struct Writer {
     last: Option<(f64, f64)>,
 }
 
-impl Writer {
-    fn run(&mut self, file: &mut File<'_>, data: &[u8], resources: &Dict, depth: usize) {
+impl PdfTextWriter {
+    fn run(&mut self, file: &mut PdfFile<'_>, data: &[u8], resources: &PdfDict, depth: usize) {
         let fonts = file
             .get(resources, "Font")
             .dict()
@@ -64,12 +64,12 @@ impl Writer {
             .dict()
             .cloned()
             .unwrap_or_default();
-        let mut known: HashMap<String, Font> = HashMap::new();
-        let mut parser = Parser::new(data, 0);
-        let mut operands: Vec<Object> = Vec::new();
+        let mut known: HashMap<String, PdfFont> = HashMap::new();
+        let mut parser = PdfObjectParser::new(data, 0);
+        let mut operands: Vec<PdfObject> = Vec::new();
         while self.text.len() < MOST_TEXT {
             match parser.object() {
-                Some(Object::Word(word)) => {
+                Some(PdfObject::Word(word)) => {
                     match word.as_slice() {
                         b"Tf" => self.set_font(file, &fonts, &mut known, &operands),
                         b"Do" => self.form(file, &forms, resources, &operands, depth),
@@ -88,18 +88,18 @@ impl Writer {
 
     fn set_font(
         &mut self,
-        file: &mut File<'_>,
-        fonts: &Dict,
-        known: &mut HashMap<String, Font>,
-        operands: &[Object],
+        file: &mut PdfFile<'_>,
+        fonts: &PdfDict,
+        known: &mut HashMap<String, PdfFont>,
+        operands: &[PdfObject],
     ) {
-        let [Object::Name(name), Object::Number(size)] = operands else {
+        let [PdfObject::Name(name), PdfObject::Number(size)] = operands else {
             return;
         };
         self.size = size.abs();
         if !known.contains_key(name) {
             let dict = file.get(fonts, name).dict().cloned().unwrap_or_default();
-            known.insert(name.clone(), Font::read(file, &dict));
+            known.insert(name.clone(), PdfFont::read(file, &dict));
         }
         self.font = known.get(name).cloned().unwrap_or_default();
     }
@@ -107,13 +107,13 @@ impl Writer {
     /// Writes a form that the page shows, which is a content stream of its own.
     fn form(
         &mut self,
-        file: &mut File<'_>,
-        forms: &Dict,
-        resources: &Dict,
-        operands: &[Object],
+        file: &mut PdfFile<'_>,
+        forms: &PdfDict,
+        resources: &PdfDict,
+        operands: &[PdfObject],
         depth: usize,
     ) {
-        let Some(Object::Name(name)) = operands.first() else {
+        let Some(PdfObject::Name(name)) = operands.first() else {
             return;
         };
         let form = file.get(forms, name).clone();
@@ -126,8 +126,8 @@ impl Writer {
         self.run(file, &data, own.as_ref().unwrap_or(resources), depth + 1);
     }
 
-    fn operate(&mut self, operator: &[u8], operands: &[Object]) {
-        let number = |at: usize| operands.get(at).and_then(Object::number).unwrap_or(0.0);
+    fn operate(&mut self, operator: &[u8], operands: &[PdfObject]) {
+        let number = |at: usize| operands.get(at).and_then(PdfObject::number).unwrap_or(0.0);
         match operator {
             b"BT" => (self.scale, self.place) = ((1.0, 1.0), (0.0, 0.0)),
             b"TL" => self.leading = number(0),
@@ -160,15 +160,15 @@ impl Writer {
         self.place.1 += up * self.scale.1;
     }
 
-    fn show(&mut self, operand: Option<&Object>) {
+    fn show(&mut self, operand: Option<&PdfObject>) {
         let mut piece = String::new();
         match operand {
-            Some(Object::Text(codes)) => piece = self.font.decode(codes),
-            Some(Object::Array(items)) => {
+            Some(PdfObject::Text(codes)) => piece = self.font.decode(codes),
+            Some(PdfObject::Array(items)) => {
                 for item in items {
                     match item {
-                        Object::Text(codes) => piece.push_str(&self.font.decode(codes)),
-                        Object::Number(gap) if *gap < SPACE && !piece.ends_with(' ') => {
+                        PdfObject::Text(codes) => piece.push_str(&self.font.decode(codes)),
+                        PdfObject::Number(gap) if *gap < SPACE && !piece.ends_with(' ') => {
                             piece.push(' ');
                         }
                         _ => {}
@@ -204,7 +204,7 @@ impl Writer {
 }
 
 /// Skips an image embedded in the content.
-fn skip_image(parser: &mut Parser<'_>, data: &[u8]) {
+fn skip_image(parser: &mut PdfObjectParser<'_>, data: &[u8]) {
     let end = super::find(data, b"EI", parser.at);
     parser.at = end.map_or(data.len(), |end| end + 2);
 }

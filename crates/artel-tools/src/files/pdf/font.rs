@@ -4,25 +4,25 @@ use std::collections::HashMap;
 
 use encoding_rs::{MACINTOSH, WINDOWS_1252};
 
-use super::File;
-use super::object::{Dict, Object, Parser};
+use super::PdfFile;
+use super::object::{PdfDict, PdfObject, PdfObjectParser};
 
 /// Largest number of codes that one range of a table may fill.
 const MOST_RANGE: u32 = 65_536;
 
 /// The character table of a font.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Font {
+pub(super) struct PdfFont {
     /// Number of bytes per code.
     width: usize,
     /// The font's own table.
     table: HashMap<u32, String>,
     /// The meaning of codes without an entry.
-    base: Base,
+    base: PdfFontEncoding,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Base {
+enum PdfFontEncoding {
     #[default]
     Windows,
     Mac,
@@ -30,24 +30,24 @@ enum Base {
     Unknown,
 }
 
-impl Font {
+impl PdfFont {
     /// Reads the font's characters as far as they are known.
-    pub(super) fn read(file: &mut File<'_>, dict: &Dict) -> Self {
+    pub(super) fn read(file: &mut PdfFile<'_>, dict: &PdfDict) -> Self {
         let is_composite = file.get(dict, "Subtype").name() == Some("Type0");
         let mut font = Self {
             width: if is_composite { 2 } else { 1 },
             table: HashMap::new(),
             base: if is_composite {
-                Base::Unknown
+                PdfFontEncoding::Unknown
             } else {
-                Base::Windows
+                PdfFontEncoding::Windows
             },
         };
         if !is_composite {
             font.read_encoding(file, dict);
         }
         let table = file.get(dict, "ToUnicode").clone();
-        if matches!(table, Object::Stream(..)) {
+        if matches!(table, PdfObject::Stream(..)) {
             let data = file.data(&table);
             font.read_table(&data);
         }
@@ -66,9 +66,9 @@ impl Font {
                 continue;
             }
             let encoding = match self.base {
-                Base::Windows => WINDOWS_1252,
-                Base::Mac => MACINTOSH,
-                Base::Unknown => continue,
+                PdfFontEncoding::Windows => WINDOWS_1252,
+                PdfFontEncoding::Mac => MACINTOSH,
+                PdfFontEncoding::Unknown => continue,
             };
             text.push_str(&encoding.decode_without_bom_handling(code).0);
         }
@@ -76,16 +76,16 @@ impl Font {
         text
     }
 
-    fn read_encoding(&mut self, file: &File<'_>, dict: &Dict) {
+    fn read_encoding(&mut self, file: &PdfFile<'_>, dict: &PdfDict) {
         let encoding = file.get(dict, "Encoding");
         let name = encoding.name().or_else(|| {
             let dict = encoding.dict()?;
             file.get(dict, "BaseEncoding").name()
         });
         if name == Some("MacRomanEncoding") {
-            self.base = Base::Mac;
+            self.base = PdfFontEncoding::Mac;
         }
-        let Some(Object::Array(differences)) =
+        let Some(PdfObject::Array(differences)) =
             encoding.dict().map(|dict| file.get(dict, "Differences"))
         else {
             return;
@@ -93,8 +93,8 @@ impl Font {
         let mut code = 0;
         for item in differences {
             match file.resolve(item) {
-                Object::Number(number) => code = *number as u32,
-                Object::Name(name) => {
+                PdfObject::Number(number) => code = *number as u32,
+                PdfObject::Name(name) => {
                     if let Some(text) = glyph(name) {
                         self.table.insert(code, text);
                     }
@@ -108,14 +108,14 @@ impl Font {
     /// Reads a table from codes to characters: `<01> <0041>`, `<01> <05> <0041>` and
     /// `<01> <03> [<0041> <0042> <0043>]` between their `begin` and `end` words.
     fn read_table(&mut self, data: &[u8]) {
-        let mut parser = Parser::new(data, 0);
-        let mut items: Vec<Object> = Vec::new();
+        let mut parser = PdfObjectParser::new(data, 0);
+        let mut items: Vec<PdfObject> = Vec::new();
         loop {
             match parser.object() {
-                Some(Object::Word(word)) => {
+                Some(PdfObject::Word(word)) => {
                     match word.as_slice() {
                         b"endcodespacerange" => {
-                            if let Some(Object::Text(code)) = items.first() {
+                            if let Some(PdfObject::Text(code)) = items.first() {
                                 self.width = code.len().clamp(1, 4);
                             }
                         }
@@ -132,30 +132,30 @@ impl Font {
         }
     }
 
-    fn add_chars(&mut self, items: &[Object]) {
+    fn add_chars(&mut self, items: &[PdfObject]) {
         for pair in items.chunks_exact(2) {
-            if let [Object::Text(code), Object::Text(text)] = pair {
+            if let [PdfObject::Text(code), PdfObject::Text(text)] = pair {
                 self.table.insert(number(code), wide(text));
             }
         }
     }
 
-    fn add_ranges(&mut self, items: &[Object]) {
+    fn add_ranges(&mut self, items: &[PdfObject]) {
         for triple in items.chunks_exact(3) {
-            let [Object::Text(from), Object::Text(to), target] = triple else {
+            let [PdfObject::Text(from), PdfObject::Text(to), target] = triple else {
                 continue;
             };
             let (from, to) = (number(from), number(to));
             let count = to.saturating_sub(from).min(MOST_RANGE);
             match target {
-                Object::Text(text) => {
+                PdfObject::Text(text) => {
                     for step in 0..=count {
                         self.table.insert(from + step, advanced(text, step));
                     }
                 }
-                Object::Array(texts) => {
+                PdfObject::Array(texts) => {
                     for (step, text) in (0..=count).zip(texts) {
-                        if let Object::Text(text) = text {
+                        if let PdfObject::Text(text) = text {
                             self.table.insert(from + step, wide(text));
                         }
                     }

@@ -8,32 +8,32 @@ const DEEPEST: usize = 50;
 
 /// A PDF value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Object {
+pub(super) enum PdfObject {
     Null,
     Number(f64),
     Name(String),
     Text(Vec<u8>),
-    Array(Vec<Object>),
-    Dict(Dict),
+    Array(Vec<PdfObject>),
+    Dict(PdfDict),
     Ref(u32),
     /// A dictionary, with the range of its data in the file.
-    Stream(Dict, Range<usize>),
+    Stream(PdfDict, Range<usize>),
     /// A bare word: `true`, or an operator of a content stream.
     Word(Vec<u8>),
 }
 
 /// Values by name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Dict(BTreeMap<String, Object>);
+pub(super) struct PdfDict(BTreeMap<String, PdfObject>);
 
 /// Parses values one after the other.
-pub(super) struct Parser<'p> {
+pub(super) struct PdfObjectParser<'p> {
     bytes: &'p [u8],
     pub(super) at: usize,
     depth: usize,
 }
 
-impl Object {
+impl PdfObject {
     pub(super) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -48,7 +48,7 @@ impl Object {
         }
     }
 
-    pub(super) fn dict(&self) -> Option<&Dict> {
+    pub(super) fn dict(&self) -> Option<&PdfDict> {
         match self {
             Self::Dict(dict) | Self::Stream(dict, _) => Some(dict),
             _ => None,
@@ -56,27 +56,27 @@ impl Object {
     }
 }
 
-impl Dict {
+impl PdfDict {
     pub(super) fn is_type(&self, name: &str) -> bool {
-        self.get("Type").and_then(Object::name) == Some(name)
+        self.get("Type").and_then(PdfObject::name) == Some(name)
     }
 }
 
-impl Deref for Dict {
-    type Target = BTreeMap<String, Object>;
+impl Deref for PdfDict {
+    type Target = BTreeMap<String, PdfObject>;
 
     fn deref(&self) -> &Self::Target {
         &self.0
     }
 }
 
-impl DerefMut for Dict {
+impl DerefMut for PdfDict {
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.0
     }
 }
 
-impl<'p> Parser<'p> {
+impl<'p> PdfObjectParser<'p> {
     pub(super) fn new(bytes: &'p [u8], at: usize) -> Self {
         let depth = 0;
         Self { bytes, at, depth }
@@ -84,14 +84,14 @@ impl<'p> Parser<'p> {
 
     /// Parses the next value. Returns `None` at the end, or at the end of an array or
     /// dictionary.
-    pub(super) fn object(&mut self) -> Option<Object> {
+    pub(super) fn object(&mut self) -> Option<PdfObject> {
         self.skip_space();
         match (self.peek(0)?, self.peek(1)) {
             (b'/', _) => {
                 self.at += 1;
-                Some(Object::Name(self.name()))
+                Some(PdfObject::Name(self.name()))
             }
-            (b'(', _) => Some(Object::Text(self.literal())),
+            (b'(', _) => Some(PdfObject::Text(self.literal())),
             (b'<', Some(b'<')) => self.nested(Self::dict),
             (b'<', _) => {
                 let start = self.at + 1;
@@ -101,7 +101,7 @@ impl<'p> Parser<'p> {
                     .position(|byte| *byte == b'>')
                     .unwrap_or(rest.len());
                 self.at = (start + end + 1).min(self.bytes.len());
-                Some(Object::Text(hex(&rest[..end])))
+                Some(PdfObject::Text(hex(&rest[..end])))
             }
             (b'[', _) => self.nested(Self::array),
             (b']' | b'>' | b')' | b'{' | b'}', _) => None,
@@ -152,7 +152,7 @@ impl<'p> Parser<'p> {
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Object) -> Option<Object> {
+    fn nested(&mut self, read: fn(&mut Self) -> PdfObject) -> Option<PdfObject> {
         if self.depth == DEEPEST {
             return None;
         }
@@ -162,10 +162,10 @@ impl<'p> Parser<'p> {
         Some(object)
     }
 
-    fn dict(&mut self) -> Object {
+    fn dict(&mut self) -> PdfObject {
         self.at += 2;
-        let mut dict = Dict::default();
-        while let Some(Object::Name(key)) = self.object() {
+        let mut dict = PdfDict::default();
+        while let Some(PdfObject::Name(key)) = self.object() {
             let Some(value) = self.object() else { break };
             dict.insert(key, value);
         }
@@ -173,10 +173,10 @@ impl<'p> Parser<'p> {
         if self.peek(0) == Some(b'>') {
             self.at = (self.at + 2).min(self.bytes.len());
         }
-        Object::Dict(dict)
+        PdfObject::Dict(dict)
     }
 
-    fn array(&mut self) -> Object {
+    fn array(&mut self) -> PdfObject {
         self.at += 1;
         let mut items = Vec::new();
         while let Some(item) = self.object() {
@@ -185,7 +185,7 @@ impl<'p> Parser<'p> {
         if self.peek(0) == Some(b']') {
             self.at += 1;
         }
-        Object::Array(items)
+        PdfObject::Array(items)
     }
 
     fn name(&mut self) -> String {
@@ -209,7 +209,7 @@ impl<'p> Parser<'p> {
         String::from_utf8_lossy(&name).into_owned()
     }
 
-    fn number_or_reference(&mut self) -> Object {
+    fn number_or_reference(&mut self) -> PdfObject {
         let number = self.plain_number();
         let after = self.at;
         if number >= 0.0 && number.fract() == 0.0 {
@@ -220,12 +220,12 @@ impl<'p> Parser<'p> {
                 let follows = self.peek(1).is_none_or(|byte| !is_regular(byte));
                 if self.peek(0) == Some(b'R') && follows {
                     self.at += 1;
-                    return Object::Ref(number as u32);
+                    return PdfObject::Ref(number as u32);
                 }
             }
         }
         self.at = after;
-        Object::Number(number)
+        PdfObject::Number(number)
     }
 
     fn plain_number(&mut self) -> f64 {
@@ -241,7 +241,7 @@ impl<'p> Parser<'p> {
         text.parse().unwrap_or(0.0)
     }
 
-    fn word(&mut self) -> Option<Object> {
+    fn word(&mut self) -> Option<PdfObject> {
         let start = self.at;
         while self.peek(0).is_some_and(is_regular) {
             self.at += 1;
@@ -250,8 +250,8 @@ impl<'p> Parser<'p> {
             return None;
         }
         Some(match &self.bytes[start..self.at] {
-            b"null" => Object::Null,
-            word => Object::Word(word.to_vec()),
+            b"null" => PdfObject::Null,
+            word => PdfObject::Word(word.to_vec()),
         })
     }
 

@@ -123,7 +123,7 @@ fn a_bomb_is_unpacked_only_so_far() {
     ];
     objects.push(stream("/Filter /FlateDecode", &bomb));
     let bytes = document(&objects);
-    let mut file = File::read(&bytes);
+    let mut file = PdfFile::read(&bytes);
     let page = file.pages().remove(0);
     content::page_text(&mut file, &page);
     assert_eq!(file.left, 0);

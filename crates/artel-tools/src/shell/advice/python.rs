@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::content;
-use crate::{Bench, nearest};
+use crate::{ToolContext, nearest};
 
 /// Modules that people run by name.
 const RUN_MODULES: [&str; 8] = [
@@ -68,7 +68,7 @@ fn standard_for(module: &str) -> &'static [&'static str] {
 
 /// Returns the edit that corrects an undefined name where Python reports it: the most
 /// similar name in that file replaces it.
-pub(super) fn wrong_name(text: &str, bench: &Bench) -> Option<String> {
+pub(super) fn wrong_name(text: &str, bench: &ToolContext) -> Option<String> {
     let (_, rest) = text.split_once("NameError: name '")?;
     let wrong = rest.split('\'').next().filter(|name| !name.is_empty())?;
     let place = text.lines().rev().find_map(|line| {

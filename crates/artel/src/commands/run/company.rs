@@ -5,7 +5,10 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use artel_tools::{Approver, Hints, Person, Question, Reply, Said};
+use artel_tools::{
+    AskablePerson, AttributedToolApproval, HintVisibility, ToolApprovalAnswer,
+    ToolApprovalQuestion, ToolCallApprover,
+};
 use artel_workshop::{
     Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion, answer_meant,
 };
@@ -56,11 +59,11 @@ pub(crate) fn company(
             ears: ears.clone(),
             settled: Mutex::default(),
         };
-        Arc::new(desk) as Arc<dyn Approver>
+        Arc::new(desk) as Arc<dyn ToolCallApprover>
     };
     let person = || {
         let (ears, settled) = (ears.clone(), Mutex::default());
-        Arc::new(AtTerminal { ears, settled }) as Arc<dyn Person>
+        Arc::new(AtTerminal { ears, settled }) as Arc<dyn AskablePerson>
     };
     let trust = TrustDesk {
         answers,
@@ -73,7 +76,7 @@ pub(crate) fn company(
         trust: Arc::new(trust),
         audience: Arc::new(ears) as Arc<dyn Audience>,
         stop,
-        hints: Hints::Shown,
+        hints: HintVisibility::Shown,
     }
 }
 
@@ -152,8 +155,8 @@ impl AtDesk {
     }
 }
 
-impl Approver for AtDesk {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for AtDesk {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let gone = || match AtDesk::settled(self).get(&question.call) {
             Some(why) => Some(Gone::Settled(why.clone())),
             None => self.ears.gone(),
@@ -166,10 +169,10 @@ impl Approver for AtDesk {
             said
         });
         AtDesk::settled(self).remove(&question.call);
-        said.unwrap_or_else(|_| Some(Reply::Left.into()))
+        said.unwrap_or_else(|_| Some(ToolApprovalAnswer::Left.into()))
     }
 
-    fn settled(&self, question: &Question, why: &str) {
+    fn settled(&self, question: &ToolApprovalQuestion, why: &str) {
         let (call, why) = (question.call.clone(), why.to_owned());
         AtDesk::settled(self).insert(call, why);
     }
@@ -288,7 +291,7 @@ impl AtTerminal {
     }
 }
 
-impl Person for AtTerminal {
+impl AskablePerson for AtTerminal {
     fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
         self.asked(question, choices, None)
     }

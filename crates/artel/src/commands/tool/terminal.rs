@@ -2,7 +2,9 @@
 
 use artel_policy::GrantScope;
 use artel_policy::record::visible;
-use artel_tools::{Approver, Question, Reply, Said};
+use artel_tools::{
+    AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
+};
 use artel_types::Actor;
 use artel_workshop::{Caller, NO_SESSIONS, Problems, Workshop};
 
@@ -24,7 +26,7 @@ impl Terminal {
     }
 
     /// Returns how far a yes may reach, narrowest first.
-    fn scopes(&self, question: &Question) -> Vec<GrantScope> {
+    fn scopes(&self, question: &ToolApprovalQuestion) -> Vec<GrantScope> {
         let mut scopes = vec![GrantScope::Once];
         scopes.extend(question.scopes());
         scopes.retain(|scope| *scope != GrantScope::Always || self.workshop.is_some());
@@ -32,7 +34,7 @@ impl Terminal {
     }
 
     /// Stores a grant for good with the person's reason, or returns why it cannot.
-    fn keep(&self, question: &Question, reason: &str) -> Result<(), String> {
+    fn keep(&self, question: &ToolApprovalQuestion, reason: &str) -> Result<(), String> {
         if reason.is_empty() {
             return Err("a grant for good needs a reason; nothing was granted".to_owned());
         }
@@ -54,18 +56,18 @@ impl Terminal {
     /// Asks until there is an answer, or until none can be had.
     pub(crate) fn ask(
         &self,
-        question: &Question,
+        question: &ToolApprovalQuestion,
         gone: &dyn Fn() -> Option<Gone>,
-    ) -> Result<Option<Said>, Gone> {
+    ) -> Result<Option<AttributedToolApproval>, Gone> {
         let reply = self.answer(question, gone)?;
         Ok(reply.map(|reply| reply.by(self.person.clone())))
     }
 
     fn answer(
         &self,
-        question: &Question,
+        question: &ToolApprovalQuestion,
         gone: &dyn Fn() -> Option<Gone>,
-    ) -> Result<Option<Reply>, Gone> {
+    ) -> Result<Option<ToolApprovalAnswer>, Gone> {
         prompt::show(&shown(question));
         let scopes = self.scopes(question);
         let choices: Vec<_> = scopes.iter().map(|scope| bracketed(*scope)).collect();
@@ -80,7 +82,7 @@ impl Terminal {
                 None => return Ok(None),
                 Some(Meant::No) => {
                     let reason = "said at the terminal".to_owned();
-                    return Ok(Some(Reply::No { reason }));
+                    return Ok(Some(ToolApprovalAnswer::No { reason }));
                 }
                 Some(Meant::Yes(scope)) => scope,
                 Some(Meant::Session(scope)) => {
@@ -103,10 +105,10 @@ impl Terminal {
 }
 
 /// Asks while nothing else is going on.
-impl Approver for Terminal {
-    fn approve(&self, question: &Question) -> Option<Said> {
+impl ToolCallApprover for Terminal {
+    fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let said = prompt::alone(|gone| self.ask(question, gone));
-        said.unwrap_or_else(|_| Some(Reply::Left.into()))
+        said.unwrap_or_else(|_| Some(ToolApprovalAnswer::Left.into()))
     }
 }
 
@@ -120,7 +122,7 @@ enum Meant {
 
 /// Returns what would be done, why the person is asked, and what an answer beyond once
 /// would allow.
-fn shown(question: &Question) -> String {
+fn shown(question: &ToolApprovalQuestion) -> String {
     let mut text = format!("wants to run: {}\n", visible(&question.tool));
     for line in question.record.lines() {
         text.push_str(&format!("  {line}\n"));
