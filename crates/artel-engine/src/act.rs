@@ -10,14 +10,14 @@ use artel_types::model::MessageImage;
 use artel_types::{EventOutcome, Failure, FailureCode, RecordedText, ToolFinished};
 use serde_json::Value;
 
-use crate::chronicle::Entry;
-use crate::drive::{Driver, blocking};
-use crate::hooked::{Cleared, asking, response};
-use crate::log::{CallLog, Gathers, Written};
-use crate::steer::{Steering, Stop};
+use crate::chronicle::RunJournalEntry;
+use crate::drive::{RunDriver, blocking};
+use crate::hooked::{HookClearedCall, asking, response};
+use crate::log::{CallLog, CallLogBuffering, PendingCallEntries};
+use crate::steer::{ShutdownLevel, SteeringInbox};
 
 /// The recorded result of a tool call.
-struct Done {
+struct RecordedToolResult {
     finished: ToolFinished,
     text: String,
     images: Vec<MessageImage>,
@@ -25,18 +25,21 @@ struct Done {
 
 /// Whether all the calls of a turn have results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Acted {
+pub(crate) enum ToolCallsOutcome {
     Done,
     /// The person who was asked about a call left. The call stays open, and so do those
     /// made alongside it.
     Left,
 }
 
-impl Driver {
+impl RunDriver {
     /// Carries out calls, several at once if none of them changes anything.
-    pub(crate) async fn act(&mut self, acts: Vec<RunnableToolCall>) -> Result<Acted, Failure> {
+    pub(crate) async fn act(
+        &mut self,
+        acts: Vec<RunnableToolCall>,
+    ) -> Result<ToolCallsOutcome, Failure> {
         let Some(first) = acts.first() else {
-            return Ok(Acted::Done);
+            return Ok(ToolCallsOutcome::Done);
         };
         let workplace = &self.setup.workplace;
         let needs = acts.iter().find(|act| workplace.needs_ground(&act.tool));
@@ -44,12 +47,16 @@ impl Driver {
         let hands = self.ready(&needs).await?;
         let kinds = &self.setup.turn.rules().tools;
         let is_pure = kinds.get(&first.tool).is_some_and(|kind| kind.is_pure);
-        let gathers = if is_pure { Gathers::Yes } else { Gathers::No };
+        let gathers = if is_pure {
+            CallLogBuffering::Yes
+        } else {
+            CallLogBuffering::No
+        };
         let began = self.setup.chronicle.mark_room();
         let cleared = self.pass_calls(acts, &hands).await?;
         let mut acts = Vec::new();
         let mut calls = Vec::new();
-        for Cleared { act, is_asked } in cleared {
+        for HookClearedCall { act, is_asked } in cleared {
             acts.push(act.clone());
             let log = Arc::clone(&self.setup.log);
             let hands = if is_asked {
@@ -76,13 +83,13 @@ impl Driver {
             let called =
                 called.map_err(|error| Failure::new(FailureCode::X001, error.to_string()))??;
             let Some((result, written)) = called else {
-                return Ok(Acted::Left);
+                return Ok(ToolCallsOutcome::Left);
             };
             entries.extend(written.entries);
             let finished = written.finished.unwrap_or_else(|| {
                 // There is no such tool, so nothing was recorded yet.
                 let finished = unknown_tool(act, &result);
-                let entry = Entry::quiet(finished.clone());
+                let entry = RunJournalEntry::quiet(finished.clone());
                 entries.push(entry.ending(EventOutcome::Failed));
                 finished
             });
@@ -95,7 +102,7 @@ impl Driver {
             let chronicle = self.setup.chronicle.clone();
             blocking(move || chronicle.ensure_room(began)).await?;
         }
-        for Done {
+        for RecordedToolResult {
             finished,
             text,
             images,
@@ -105,13 +112,13 @@ impl Driver {
         }
         self.hand_in(entries).await?;
         self.tell_calls(came).await?;
-        Ok(Acted::Done)
+        Ok(ToolCallsOutcome::Done)
     }
 
     /// Records results. If the model is asked next, they are written together with the
     /// intent of that call, which waits for them. Anything else follows only once they are
     /// durable.
-    async fn hand_in(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+    async fn hand_in(&mut self, entries: Vec<RunJournalEntry>) -> Result<(), Failure> {
         if entries.is_empty() {
             return Ok(());
         }
@@ -152,8 +159,8 @@ fn call(
     hands: &ToolRunner,
     log: &CallLog,
     act: &RunnableToolCall,
-    gathers: Gathers,
-) -> Result<Option<(ToolCallOutcome, Written)>, Failure> {
+    gathers: CallLogBuffering,
+) -> Result<Option<(ToolCallOutcome, PendingCallEntries)>, Failure> {
     log.begin(&act.id, gathers);
     let named = of_the_skill(hands, act);
     let called = hands.call(&act.id, &act.tool, named.as_ref().unwrap_or(&act.input));
@@ -186,7 +193,7 @@ fn of_the_skill(hands: &ToolRunner, act: &RunnableToolCall) -> Option<Value> {
 }
 
 /// Joins what the model sees with what is recorded.
-fn of(called: &ToolCallOutcome, finished: ToolFinished) -> Done {
+fn of(called: &ToolCallOutcome, finished: ToolFinished) -> RecordedToolResult {
     let (text, images) = match &called.result {
         Ok(observation) => (observation.text.clone(), &observation.images[..]),
         Err(trouble) => (trouble.to_string(), &[][..]),
@@ -195,7 +202,7 @@ fn of(called: &ToolCallOutcome, finished: ToolFinished) -> Done {
         media_type: image.media_type.clone(),
         data: base64(&image.bytes),
     });
-    Done {
+    RecordedToolResult {
         finished,
         text,
         images: images.collect(),
@@ -222,7 +229,7 @@ fn unknown_tool(act: &RunnableToolCall, called: &ToolCallOutcome) -> ToolFinishe
     }
 }
 
-impl Steering {
+impl SteeringInbox {
     /// Waits for something to reach the run and folds it. If the run was cancelled, the
     /// running command is ended.
     async fn turned(&mut self, hands: &ToolRunner, turn: &mut artel_rules::turn::AgentRun) {
@@ -230,7 +237,7 @@ impl Steering {
             // Facts that people record contain no texts that are kept apart.
             drop(turn.fold(&fact));
         }
-        if (turn.is_cancelled() || self.stop() == Stop::Now)
+        if (turn.is_cancelled() || self.stop() == ShutdownLevel::Now)
             && let Some(room) = &hands.bench.workroom
         {
             room.cancel.soft();

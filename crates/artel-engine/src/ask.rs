@@ -14,16 +14,16 @@ use artel_types::model::{
     PrivacyLabel, PromptCacheLifetime, ReplyChunk,
 };
 
-use crate::drive::{Driver, Left};
-use crate::family::Family;
-use crate::steer::Stop;
+use crate::drive::{RunDriver, RunSuspendReason};
+use crate::family::TurnAllowance;
+use crate::steer::ShutdownLevel;
 
 /// Number of slow replies after which the run ends.
 const MOST_SLOW: u32 = 3;
 
 /// The model of a run, with the account and the terms on which it is called.
 #[derive(Clone)]
-pub struct Voice {
+pub struct ModelHandle {
     /// The only way to any model.
     pub gateway: Gateway,
     pub model: Arc<dyn Model>,
@@ -44,19 +44,19 @@ pub struct Voice {
 }
 
 /// The run driver's next move after asking the model.
-pub(crate) enum Asked {
+pub(crate) enum ModelAskOutcome {
     /// The reply is folded.
     Replied,
     /// Something changed: decide again what comes next.
     Again,
     /// The run is left here.
-    Left(Left),
+    Left(RunSuspendReason),
     /// The run is over.
     Ended(AgentRunEnding),
 }
 
 /// The outcome of one gateway call.
-enum Heard {
+enum ModelCallOutcome {
     Answer(Box<ModelCallReply>),
     Failed(Box<ModelCallError>),
     /// The call is not needed any more: the run was cancelled or is to be left.
@@ -64,13 +64,13 @@ enum Heard {
     Slow,
 }
 
-impl Driver {
+impl RunDriver {
     /// Asks the model and folds its reply.
-    pub(crate) async fn ask(&mut self) -> Result<Asked, Failure> {
+    pub(crate) async fn ask(&mut self) -> Result<ModelAskOutcome, Failure> {
         if self.setup.family.is_spent() {
-            let most = Family::MOST_TURNS;
+            let most = TurnAllowance::MOST_TURNS;
             let why = format!("global iteration limit ({most}) exceeded");
-            return Ok(Asked::Ended(self.setup.turn.partial(why)));
+            return Ok(ModelAskOutcome::Ended(self.setup.turn.partial(why)));
         }
         if tokens::of_messages(self.setup.turn.messages()) > self.setup.window / 4 {
             // The conversation may be shortened first, and that depends on the last
@@ -78,14 +78,14 @@ impl Driver {
             self.written().await?;
         }
         if self.shorten().await? {
-            return Ok(Asked::Again);
+            return Ok(ModelAskOutcome::Again);
         }
         if let Some(ending) = self.pass_model().await? {
-            return Ok(Asked::Ended(ending));
+            return Ok(ModelAskOutcome::Ended(ending));
         }
         let request = self.request();
         match self.hear(request).await? {
-            Heard::Answer(answer) => {
+            ModelCallOutcome::Answer(answer) => {
                 self.owed = None;
                 self.is_hinted = false;
                 self.prior = Some(answer.prior());
@@ -95,27 +95,27 @@ impl Driver {
                     self.setup.family.take();
                 }
                 self.tell_reply(&answer.reply).await?;
-                Ok(Asked::Replied)
+                Ok(ModelAskOutcome::Replied)
             }
-            Heard::Failed(error) => Ok(self.failed(*error)),
-            Heard::CalledOff => Ok(Asked::Again),
-            Heard::Slow => {
+            ModelCallOutcome::Failed(error) => Ok(self.failed(*error)),
+            ModelCallOutcome::CalledOff => Ok(ModelAskOutcome::Again),
+            ModelCallOutcome::Slow => {
                 self.slow += 1;
                 if self.slow < MOST_SLOW {
-                    return Ok(Asked::Again);
+                    return Ok(ModelAskOutcome::Again);
                 }
                 let why = "the model took longer than an iteration may, three times".to_owned();
-                Ok(Asked::Ended(self.setup.turn.partial(why)))
+                Ok(ModelAskOutcome::Ended(self.setup.turn.partial(why)))
             }
         }
     }
 
     /// Decides what a failed call means for the run.
-    fn failed(&mut self, error: ModelCallError) -> Asked {
+    fn failed(&mut self, error: ModelCallError) -> ModelAskOutcome {
         match error {
             ModelCallError::OverBudget { .. } | ModelCallError::NoPrice { .. } => {
                 let why = Failure::from(error).to_string();
-                Asked::Ended(self.setup.turn.partial(why))
+                ModelAskOutcome::Ended(self.setup.turn.partial(why))
             }
             ModelCallError::Fault { ref fault, .. }
                 if matches!(
@@ -127,9 +127,9 @@ impl Driver {
                 // sent.
                 self.has_shortened = true;
                 self.setup.window /= 2;
-                Asked::Again
+                ModelAskOutcome::Again
             }
-            other => Asked::Left(Left::Model(other.into())),
+            other => ModelAskOutcome::Left(RunSuspendReason::Model(other.into())),
         }
     }
 
@@ -151,8 +151,8 @@ impl Driver {
         request
     }
 
-    async fn hear(&mut self, request: ModelRequest) -> Result<Heard, Failure> {
-        let Voice {
+    async fn hear(&mut self, request: ModelRequest) -> Result<ModelCallOutcome, Failure> {
+        let ModelHandle {
             gateway,
             model,
             chosen,
@@ -198,12 +198,12 @@ impl Driver {
                         self.fold(&fact)?;
                     }
                     let is_off = self.setup.turn.is_cancelled();
-                    if is_off || self.setup.steering.stop() != Stop::No {
-                        return Ok(Heard::CalledOff);
+                    if is_off || self.setup.steering.stop() != ShutdownLevel::No {
+                        return Ok(ModelCallOutcome::CalledOff);
                     }
                     continue;
                 }
-                () = &mut late => return Ok(Heard::Slow),
+                () = &mut late => return Ok(ModelCallOutcome::Slow),
             };
             match progress {
                 Some(ModelCallProgress::Piece(ReplyChunk::Text { text })) => {
@@ -215,14 +215,16 @@ impl Driver {
                 }
                 Some(ModelCallProgress::Notice(text)) => self.setup.audience.notice(&text),
                 Some(ModelCallProgress::Done(answer)) => {
-                    return Ok(Heard::Answer(answer));
+                    return Ok(ModelCallOutcome::Answer(answer));
                 }
                 Some(ModelCallProgress::Failed(error)) => {
-                    return Ok(Heard::Failed(error));
+                    return Ok(ModelCallOutcome::Failed(error));
                 }
                 Some(ModelCallProgress::Piece(_)) => {}
                 None => {
-                    return Ok(Heard::Failed(Box::new(ModelCallError::CalledOff)));
+                    return Ok(ModelCallOutcome::Failed(Box::new(
+                        ModelCallError::CalledOff,
+                    )));
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! observers get what passes without being recorded.
 
 /// Watches a run live.
-pub trait Audience: Send + Sync {
+pub trait RunObserver: Send + Sync {
     /// The model streams more text.
     fn words(&self, text: &str);
     /// The text streamed by the current attempt is void.
@@ -29,9 +29,9 @@ pub type Spell = Box<dyn Send>;
 
 /// An observer that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Nobody;
+pub struct NullRunObserver;
 
-impl Audience for Nobody {
+impl RunObserver for NullRunObserver {
     fn words(&self, _: &str) {}
     fn begins(&self) {}
     fn output(&self, _: &str) {}

@@ -6,11 +6,11 @@ use artel_journal::{EventFilter, EventQuery};
 use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{ChildRunMetrics, Event, Fact, Failure, Money, RunId};
 
-use crate::chronicle::Chronicle;
+use crate::chronicle::RunJournal;
 
 /// Adds up the usage of all runs below a run, as recorded so far. Runs that took over from
 /// it count as the run itself.
-pub(crate) fn taken_below(chronicle: &Chronicle) -> Result<ChildRunMetrics, Failure> {
+pub(crate) fn taken_below(chronicle: &RunJournal) -> Result<ChildRunMetrics, Failure> {
     let below = runs_below(chronicle.run(), &of_kind(chronicle, "run.started")?);
     if below.is_empty() {
         return Ok(ChildRunMetrics::default());
@@ -55,7 +55,7 @@ fn runs_below(top: RunId, started: &[Event]) -> BTreeSet<RunId> {
     below
 }
 
-fn of_kind(chronicle: &Chronicle, kind: &str) -> Result<Vec<Event>, Failure> {
+fn of_kind(chronicle: &RunJournal, kind: &str) -> Result<Vec<Event>, Failure> {
     let filter = EventFilter {
         trace: Some(chronicle.trace().to_string()),
         kind: Some(kind.to_owned()),

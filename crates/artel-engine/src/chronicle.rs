@@ -16,7 +16,7 @@ const LARGEST_INLINE: usize = 4 * 1024;
 
 /// The journal, narrowed to one run.
 #[derive(Debug, Clone)]
-pub struct Chronicle {
+pub struct RunJournal {
     journal: Journal,
     run: RunId,
     trace: TraceId,
@@ -28,7 +28,7 @@ pub struct Chronicle {
 
 /// An entry to append.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct RunJournalEntry {
     pub fact: Fact,
     /// The outcome, if the fact has one.
     pub outcome: Option<EventOutcome>,
@@ -38,7 +38,7 @@ pub struct Entry {
     pub actor: Option<Actor>,
 }
 
-impl Entry {
+impl RunJournalEntry {
     /// Makes an entry that every view shows.
     pub fn shown(fact: impl Into<Fact>) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl Entry {
     }
 }
 
-impl Chronicle {
+impl RunJournal {
     pub fn new(
         journal: Journal,
         run: RunId,
@@ -129,7 +129,7 @@ impl Chronicle {
     }
 
     /// Appends entries and returns once they are durable.
-    pub async fn append(&self, entries: Vec<Entry>) -> Result<(), Failure> {
+    pub async fn append(&self, entries: Vec<RunJournalEntry>) -> Result<(), Failure> {
         self.append_at(entries).await?;
         Ok(())
     }
@@ -137,14 +137,14 @@ impl Chronicle {
     /// Appends entries and returns their sequence numbers once they are durable.
     pub(crate) async fn append_at(
         &self,
-        entries: Vec<Entry>,
+        entries: Vec<RunJournalEntry>,
     ) -> Result<RangeInclusive<u64>, Failure> {
         Ok(self.journal.append(self.batch(entries)).await?.seqs)
     }
 
     /// Queues entries to be written with the next append of this run. Nothing may depend
     /// on them before the returned future is done.
-    pub(crate) fn append_with_next(&self, entries: Vec<Entry>) -> Owed {
+    pub(crate) fn append_with_next(&self, entries: Vec<RunJournalEntry>) -> Owed {
         let ack = self.journal.append(self.batch(entries).with_next());
         let done = async move {
             ack.await?;
@@ -154,12 +154,12 @@ impl Chronicle {
     }
 
     /// Like [`Self::append`], for a thread that may block.
-    pub fn append_blocking(&self, entries: Vec<Entry>) -> Result<(), Failure> {
+    pub fn append_blocking(&self, entries: Vec<RunJournalEntry>) -> Result<(), Failure> {
         self.journal.append(self.batch(entries)).wait()?;
         Ok(())
     }
 
-    fn batch(&self, entries: Vec<Entry>) -> EventBatch {
+    fn batch(&self, entries: Vec<RunJournalEntry>) -> EventBatch {
         let batch = EventBatch::of(entries.into_iter().map(|entry| self.draft(entry)));
         match &self.fence {
             Some(fence) => batch.fenced(fence),
@@ -169,7 +169,7 @@ impl Chronicle {
 
     /// Makes an event that only the full view shows.
     pub(crate) fn quiet(&self, fact: impl Into<Fact>) -> EventDraft {
-        self.draft(Entry::quiet(fact))
+        self.draft(RunJournalEntry::quiet(fact))
     }
 
     /// Returns the proof that this process drives the run.
@@ -177,7 +177,7 @@ impl Chronicle {
         self.fence.as_ref()
     }
 
-    pub(crate) fn draft(&self, entry: Entry) -> EventDraft {
+    pub(crate) fn draft(&self, entry: RunJournalEntry) -> EventDraft {
         let actor = entry.actor.unwrap_or_else(|| self.actor.clone());
         let mut draft = EventDraft::new(StreamName::run(self.run), self.trace, actor, entry.fact)
             .in_run(self.run)

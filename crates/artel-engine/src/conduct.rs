@@ -11,11 +11,11 @@ use artel_tools::AskablePerson;
 use artel_types::{Actor, Fact, Failure, FailureCode, RunAnswered, RunAsked};
 use tokio::task::{JoinError, JoinSet};
 
-use crate::audience::Audience;
-use crate::chronicle::{Chronicle, Entry};
-use crate::drive::{Left, blocking};
-use crate::first::{First, answer_own, told_first};
-use crate::steer::{Steering, Stop};
+use crate::audience::RunObserver;
+use crate::chronicle::{RunJournal, RunJournalEntry};
+use crate::drive::{RunSuspendReason, blocking};
+use crate::first::{FirstRecordedAnswer, answer_own, told_first};
+use crate::steer::{ShutdownLevel, SteeringInbox};
 
 /// A future of the plan executor, because its work takes time.
 pub type Doing<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
@@ -24,9 +24,13 @@ pub type Doing<T> = Pin<Box<dyn Future<Output = Result<T, Failure>> + Send>>;
 ///
 /// An order may be given again after a crash. The executor must then find the work that it
 /// began under the order's name, and end in the same facts.
-pub trait Crew: Send + Sync + 'static {
+pub trait PlanExecutor: Send + Sync + 'static {
     /// Carries out an order and returns its outcome.
-    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did>;
+    fn carry_out(
+        self: Arc<Self>,
+        order: PlanRunOrder,
+        state: Arc<PlanRun>,
+    ) -> Doing<PlanOrderOutcome>;
 
     /// Tells everything under way to end.
     fn call_off(self: Arc<Self>) -> Doing<()>;
@@ -37,27 +41,27 @@ pub trait Crew: Send + Sync + 'static {
 
 /// The outcome of an order.
 #[derive(Debug)]
-pub enum Did {
+pub enum PlanOrderOutcome {
     /// The order is done, and these are the facts to record.
-    Facts(Vec<Entry>),
+    Facts(Vec<RunJournalEntry>),
     /// The order has to be left and can be taken up again.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
 /// Callback for progress of the steps.
 pub type Told = dyn Fn(&PlanRun) + Send + Sync;
 
 /// Drives the run of a plan.
-pub struct Conductor<C> {
+pub struct PlanConductor<C> {
     /// The journal of the plan's run.
-    pub chronicle: Chronicle,
+    pub chronicle: RunJournal,
     /// The state to resume from.
     pub conduct: PlanRun,
     /// Carries out the orders.
     pub crew: Arc<C>,
     /// The channel through which people reach the run.
-    pub steering: Steering,
-    pub audience: Arc<dyn Audience>,
+    pub steering: SteeringInbox,
+    pub audience: Arc<dyn RunObserver>,
     /// The person who can answer, or `None` if nobody is here.
     pub person: Option<Arc<dyn AskablePerson>>,
     /// The actor in whose name answers are recorded.
@@ -68,29 +72,29 @@ pub struct Conductor<C> {
 
 /// The outcome of conducting a plan's run.
 #[derive(Debug)]
-pub enum Led {
+pub enum ConductorOutcome {
     /// The run is over.
     Over(Box<PlanRun>),
     /// The run was left and can be taken up again.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
 /// The name of an order, with its outcome.
-type Done = (String, Result<Did, Failure>);
+type Done = (String, Result<PlanOrderOutcome, Failure>);
 
 /// Orders under way, and the reason for leaving if one had to be left.
 #[derive(Default)]
-struct Underway {
+struct ConductorTasks {
     tasks: JoinSet<Done>,
     /// Orders that this process has begun, by name; `None` for one that it had to leave.
     orders: BTreeMap<String, Option<PlanRunOrder>>,
     /// Steps that are or were paused by a person. Their agents may have to be woken.
     resting: BTreeSet<String>,
-    left: Option<Left>,
+    left: Option<RunSuspendReason>,
     is_called_off: bool,
 }
 
-impl Underway {
+impl ConductorTasks {
     /// Returns whether an order can begin alongside those under way. The state machine
     /// does not know about them: a step that a person resumes may find its place taken.
     fn has_room_for(&self, order: &PlanRunOrder, conduct: &PlanRun) -> bool {
@@ -162,16 +166,16 @@ fn moves_branch(order: &PlanRunOrder) -> bool {
     }
 }
 
-impl<C: Crew> Conductor<C> {
+impl<C: PlanExecutor> PlanConductor<C> {
     /// Carries out the plan until it ends or has to be left.
-    pub async fn conduct(mut self) -> Result<Led, Failure> {
+    pub async fn conduct(mut self) -> Result<ConductorOutcome, Failure> {
         let mut works = None;
         let begun = self.conduct.steps();
         let begun = begun.filter(|(_, step)| step.round > 0 && !step.is_over());
-        let mut underway = Underway {
+        let mut underway = ConductorTasks {
             // Another process may have left paused agents of these steps.
             resting: begun.map(|(spec, _)| spec.id.clone()).collect(),
-            ..Underway::default()
+            ..ConductorTasks::default()
         };
         loop {
             for fact in self.steering.news() {
@@ -179,17 +183,17 @@ impl<C: Crew> Conductor<C> {
                 self.hear(fact)?;
             }
             if self.conduct.is_over() {
-                return Ok(Led::Over(Box::new(self.conduct)));
+                return Ok(ConductorOutcome::Over(Box::new(self.conduct)));
             }
             if self.conduct.is_cancelled() && !underway.is_called_off {
                 underway.is_called_off = true;
                 Arc::clone(&self.crew).call_off().await?;
             }
-            if self.steering.stop() == Stop::No && self.order(&mut underway).await? {
+            if self.steering.stop() == ShutdownLevel::No && self.order(&mut underway).await? {
                 continue;
             }
             if let Some(left) = self.rests(&underway)? {
-                return Ok(Led::Left(left));
+                return Ok(ConductorOutcome::Left(left));
             }
             let is_at_work = underway.is_at_work(&self.conduct);
             works = works
@@ -201,7 +205,7 @@ impl<C: Crew> Conductor<C> {
 
     /// Begins the orders that can be carried out now. Returns true if a fact was recorded
     /// instead.
-    async fn order(&mut self, underway: &mut Underway) -> Result<bool, Failure> {
+    async fn order(&mut self, underway: &mut ConductorTasks) -> Result<bool, Failure> {
         let mut state = None;
         for order in self.conduct.next() {
             if let PlanRunOrder::Record(fact) = order {
@@ -231,12 +235,12 @@ impl<C: Crew> Conductor<C> {
     }
 
     /// Returns why the run is left once nothing is under way, or `None` to keep waiting.
-    fn rests(&self, underway: &Underway) -> Result<Option<Left>, Failure> {
+    fn rests(&self, underway: &ConductorTasks) -> Result<Option<RunSuspendReason>, Failure> {
         if !underway.tasks.is_empty() {
             return Ok(None);
         }
-        if self.steering.stop() != Stop::No {
-            return Ok(Some(Left::Interrupted));
+        if self.steering.stop() != ShutdownLevel::No {
+            return Ok(Some(RunSuspendReason::Interrupted));
         }
         if let Some(left) = &underway.left {
             return Ok(Some(left.clone()));
@@ -258,7 +262,7 @@ impl<C: Crew> Conductor<C> {
     }
 
     /// Waits until an order is done or a person intervenes.
-    async fn wait(&mut self, underway: &mut Underway) -> Result<(), Failure> {
+    async fn wait(&mut self, underway: &mut ConductorTasks) -> Result<(), Failure> {
         let done = if underway.tasks.is_empty() {
             let rest = self.audience.rests();
             let heard = self.steering.heard().await;
@@ -277,24 +281,26 @@ impl<C: Crew> Conductor<C> {
     async fn take_in(
         &mut self,
         mut done: Option<Result<Done, JoinError>>,
-        underway: &mut Underway,
+        underway: &mut ConductorTasks,
     ) -> Result<(), Failure> {
         let (mut entries, mut names) = (Vec::new(), Vec::new());
         let mut result = Ok(());
         while let Some(one) = done {
             let one = one.map_err(|error| Failure::new(FailureCode::X001, error.to_string()));
             match one.and_then(|(name, did)| Ok((name, did?))) {
-                Ok((name, Did::Facts(facts))) => {
+                Ok((name, PlanOrderOutcome::Facts(facts))) => {
                     entries.extend(facts);
                     names.push(name);
                 }
                 // The question was answered elsewhere in the meantime.
-                Ok((name, Did::Left(_))) if self.is_settled(underway.orders.get(&name)) => {
+                Ok((name, PlanOrderOutcome::Left(_)))
+                    if self.is_settled(underway.orders.get(&name)) =>
+                {
                     names.push(name);
                 }
                 // The name stays taken, so that this process does not begin the order
                 // again.
-                Ok((name, Did::Left(left))) => {
+                Ok((name, PlanOrderOutcome::Left(left))) => {
                     underway.orders.insert(name, None);
                     underway.left = Some(left);
                 }
@@ -309,7 +315,7 @@ impl<C: Crew> Conductor<C> {
         result
     }
 
-    fn heard(&mut self, fact: Option<Fact>, underway: &mut Underway) -> Result<(), Failure> {
+    fn heard(&mut self, fact: Option<Fact>, underway: &mut ConductorTasks) -> Result<(), Failure> {
         let Some(fact) = fact else { return Ok(()) };
         underway.hears(&fact);
         self.hear(fact)
@@ -368,9 +374,9 @@ impl<C: Crew> Conductor<C> {
 
     /// Records a fact that follows from the state. Such a fact can settle an open
     /// question.
-    async fn conclude(&mut self, fact: Fact, underway: &mut Underway) -> Result<(), Failure> {
+    async fn conclude(&mut self, fact: Fact, underway: &mut ConductorTasks) -> Result<(), Failure> {
         let open: Vec<RunAsked> = self.conduct.questions().cloned().collect();
-        self.record(vec![Entry::shown(fact.clone())], underway)
+        self.record(vec![RunJournalEntry::shown(fact.clone())], underway)
             .await?;
         if let (Fact::RunAnswered(it), Some(person)) = (&fact, &self.person) {
             let asked = open.iter().find(|asked| asked.question == it.question);
@@ -385,8 +391,8 @@ impl<C: Crew> Conductor<C> {
     /// read from the journal together with the events around it.
     async fn record_answer(
         &mut self,
-        entry: Entry,
-        underway: &mut Underway,
+        entry: RunJournalEntry,
+        underway: &mut ConductorTasks,
     ) -> Result<(), Failure> {
         let fact = entry.fact.clone();
         let Fact::RunAnswered(RunAnswered { question, .. }) = &fact else {
@@ -398,11 +404,11 @@ impl<C: Crew> Conductor<C> {
         }
         let (chronicle, asked) = (self.chronicle.clone(), question.clone());
         match blocking(move || answer_own(&chronicle, &asked, entry)).await? {
-            First::Mine(seq) => {
+            FirstRecordedAnswer::Mine(seq) => {
                 self.steering.leave_out(seq..=seq);
                 self.conduct.fold(&fact);
             }
-            First::Other(event) => {
+            FirstRecordedAnswer::Other(event) => {
                 self.audience.notice(&told_first(&event));
                 while self.is_open(question) {
                     let heard = self.steering.heard().await;
@@ -415,10 +421,10 @@ impl<C: Crew> Conductor<C> {
 
     async fn record(
         &mut self,
-        entries: Vec<Entry>,
-        underway: &mut Underway,
+        entries: Vec<RunJournalEntry>,
+        underway: &mut ConductorTasks,
     ) -> Result<(), Failure> {
-        let is_answer = |entry: &Entry| matches!(entry.fact, Fact::RunAnswered(_));
+        let is_answer = |entry: &RunJournalEntry| matches!(entry.fact, Fact::RunAnswered(_));
         let (answers, entries): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_answer);
         for answer in answers {
             self.record_answer(answer, underway).await?;
@@ -442,11 +448,13 @@ impl<C: Crew> Conductor<C> {
     }
 
     /// Puts a question to the person here, if there is one.
-    fn answer(&self, asked: RunAsked) -> Doing<Did> {
+    fn answer(&self, asked: RunAsked) -> Doing<PlanOrderOutcome> {
         let (person, by) = (self.person.clone(), self.answers_as.clone());
         Box::pin(async move {
             let Some(person) = person else {
-                return Ok(Did::Left(Left::Question(Box::new(asked))));
+                return Ok(PlanOrderOutcome::Left(RunSuspendReason::Question(
+                    Box::new(asked),
+                )));
             };
             let question = asked.clone();
             let answer = blocking(move || {
@@ -458,13 +466,17 @@ impl<C: Crew> Conductor<C> {
             });
             let answer = answer.await?;
             let Some(answer) = answer else {
-                return Ok(Did::Left(Left::Question(Box::new(asked))));
+                return Ok(PlanOrderOutcome::Left(RunSuspendReason::Question(
+                    Box::new(asked),
+                )));
             };
             let answered = RunAnswered {
                 question: asked.question,
                 answer,
             };
-            Ok(Did::Facts(vec![Entry::shown(answered).by(by)]))
+            Ok(PlanOrderOutcome::Facts(vec![
+                RunJournalEntry::shown(answered).by(by),
+            ]))
         })
     }
 }

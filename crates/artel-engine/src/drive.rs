@@ -20,18 +20,18 @@ use artel_types::{
     RunAsked, RunEscalated, RunFinished, RunOutcome, RunSaid, RunSteered, ToolFinished,
 };
 
-use crate::act::Acted;
-use crate::ask::{Asked, Voice};
-use crate::audience::Audience;
+use crate::act::ToolCallsOutcome;
+use crate::ask::{ModelAskOutcome, ModelHandle};
+use crate::audience::RunObserver;
 use crate::below::taken_below;
-use crate::chronicle::{Chronicle, Entry};
-use crate::family::Family;
-use crate::first::{First, answer_own, told_first};
-use crate::ground::Workplace;
-use crate::heir::{Succession, events_of_heirs};
-use crate::hooked::Hooked;
+use crate::chronicle::{RunJournal, RunJournalEntry};
+use crate::family::TurnAllowance;
+use crate::first::{FirstRecordedAnswer, answer_own, told_first};
+use crate::ground::RunToolEnvironment;
+use crate::heir::{RunSuccessor, events_of_heirs};
+use crate::hooked::RunHookState;
 use crate::log::CallLog;
-use crate::steer::{Course, Steering, Stop};
+use crate::steer::{RunSteeringState, ShutdownLevel, SteeringInbox};
 
 /// Number of calls after which a step is reminded of its task.
 const REMIND_EVERY: u32 = 3;
@@ -40,13 +40,13 @@ const REMIND_EVERY: u32 = 3;
 const LONGEST_SUMMARY: usize = 200;
 
 /// Everything that a run driver is built from.
-pub struct Setup {
-    pub chronicle: Chronicle,
+pub struct RunDriverSetup {
+    pub chronicle: RunJournal,
     /// The state to resume from.
     pub turn: AgentRun,
-    pub voice: Voice,
+    pub voice: ModelHandle,
     /// The tool runner and the files of the run.
-    pub workplace: Workplace,
+    pub workplace: RunToolEnvironment,
     /// The log that records the run's tool calls.
     pub log: Arc<CallLog>,
     /// Decides which tools the run sees.
@@ -56,12 +56,12 @@ pub struct Setup {
     /// Size of the conversation that fits, in tokens.
     pub window: u64,
     /// The channel through which people reach the run.
-    pub steering: Steering,
-    pub audience: Arc<dyn Audience>,
+    pub steering: SteeringInbox,
+    pub audience: Arc<dyn RunObserver>,
     /// The person who can answer, or `None` if nobody is here.
     pub person: Option<Arc<dyn AskablePerson>>,
     /// The turns shared by the run and all runs that it calls.
-    pub family: Family,
+    pub family: TurnAllowance,
     /// Turns left, for the runs that this one forks.
     pub left: Arc<AtomicU32>,
     /// Longest time that one reply of the model may take.
@@ -77,9 +77,9 @@ pub struct Setup {
 }
 
 /// Drives one run.
-pub struct Driver {
+pub struct RunDriver {
     /// Boxed because it is large and a future holds its arguments more than once.
-    pub(crate) setup: Box<Setup>,
+    pub(crate) setup: Box<RunDriverSetup>,
     /// The previous model call: the next request begins with it.
     pub(crate) prior: Option<PriorModelCall>,
     /// Results of the last calls, handed to the journal. The next model call waits for
@@ -91,23 +91,23 @@ pub struct Driver {
     pub(crate) has_shortened: bool,
     /// Whether a person gave a hint that no model has seen yet.
     pub(crate) is_hinted: bool,
-    pub(crate) hooked: Hooked,
+    pub(crate) hooked: RunHookState,
     /// The run that takes over once the conversation is worn out.
-    pub(crate) succession: Option<Succession>,
+    pub(crate) succession: Option<RunSuccessor>,
 }
 
 /// The outcome of driving a run.
 #[derive(Debug)]
-pub enum Ended {
+pub enum RunDriverOutcome {
     /// The run is over.
     Over(Box<RunFinished>),
     /// The run was left and can be taken up again.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
 /// Why a run was left.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Left {
+pub enum RunSuspendReason {
     /// The person at this process wanted it.
     Interrupted,
     /// A person has to answer.
@@ -116,8 +116,8 @@ pub enum Left {
     Model(Failure),
 }
 
-impl Driver {
-    pub fn new(setup: Setup) -> Self {
+impl RunDriver {
+    pub fn new(setup: RunDriverSetup) -> Self {
         Self {
             setup: Box::new(setup),
             prior: None,
@@ -125,25 +125,25 @@ impl Driver {
             slow: 0,
             has_shortened: false,
             is_hinted: false,
-            hooked: Hooked::none(),
+            hooked: RunHookState::none(),
             succession: None,
         }
     }
 
     /// Drives the run until it ends or has to be left.
-    pub async fn drive(mut self) -> Result<Ended, Failure> {
+    pub async fn drive(mut self) -> Result<RunDriverOutcome, Failure> {
         loop {
             for fact in self.setup.steering.news() {
                 self.fold(&fact)?;
             }
             if let Some(ending) = self.pass_begin().await? {
                 let finished = self.finish(&ending).await?;
-                return Ok(Ended::Over(Box::new(finished)));
+                return Ok(RunDriverOutcome::Over(Box::new(finished)));
             }
             let left = self.setup.turn.left();
             self.setup.left.store(left, Ordering::Relaxed);
             let next = self.setup.turn.next();
-            let is_stopped = self.setup.steering.stop() != Stop::No;
+            let is_stopped = self.setup.steering.stop() != ShutdownLevel::No;
             if next != AgentRunAction::Ask || is_stopped {
                 self.written().await?;
             }
@@ -152,10 +152,10 @@ impl Driver {
                     continue;
                 }
                 let finished = self.finish(&ending).await?;
-                return Ok(Ended::Over(Box::new(finished)));
+                return Ok(RunDriverOutcome::Over(Box::new(finished)));
             }
             if is_stopped {
-                return Ok(Ended::Left(Left::Interrupted));
+                return Ok(RunDriverOutcome::Left(RunSuspendReason::Interrupted));
             }
             if let Some(ended) = self.step(next).await? {
                 return Ok(ended);
@@ -163,14 +163,16 @@ impl Driver {
         }
     }
 
-    async fn step(&mut self, next: AgentRunAction) -> Result<Option<Ended>, Failure> {
+    async fn step(&mut self, next: AgentRunAction) -> Result<Option<RunDriverOutcome>, Failure> {
         match next {
             AgentRunAction::Ask => return self.asked().await,
             AgentRunAction::Act(acts) => match self.question_of(&acts) {
-                Some(asked) => self.record(Entry::shown(asked)).await?,
+                Some(asked) => self.record(RunJournalEntry::shown(asked)).await?,
                 None => {
-                    if self.act(acts).await? == Acted::Left && !self.hears_cancel().await? {
-                        return Ok(Some(Ended::Left(Left::Interrupted)));
+                    if self.act(acts).await? == ToolCallsOutcome::Left
+                        && !self.hears_cancel().await?
+                    {
+                        return Ok(Some(RunDriverOutcome::Left(RunSuspendReason::Interrupted)));
                     }
                 }
             },
@@ -209,8 +211,9 @@ impl Driver {
     /// is left when the run is cancelled, so it may know before the driver does.
     async fn hears_cancel(&mut self) -> Result<bool, Failure> {
         let chronicle = self.setup.chronicle.clone();
-        let course = blocking(move || Course::of(chronicle.journal(), chronicle.run())).await?;
-        if course != Course::Cancelled {
+        let course =
+            blocking(move || RunSteeringState::of(chronicle.journal(), chronicle.run())).await?;
+        if course != RunSteeringState::Cancelled {
             return Ok(false);
         }
         let cancelled = RunSteered {
@@ -222,15 +225,15 @@ impl Driver {
     }
 
     /// Asks the model and handles the outcome.
-    async fn asked(&mut self) -> Result<Option<Ended>, Failure> {
+    async fn asked(&mut self) -> Result<Option<RunDriverOutcome>, Failure> {
         let ending = match self.ask().await? {
-            Asked::Replied => return Ok(None),
-            Asked::Again => return Ok(None),
-            Asked::Left(left) => return Ok(Some(Ended::Left(left))),
-            Asked::Ended(ending) => ending,
+            ModelAskOutcome::Replied => return Ok(None),
+            ModelAskOutcome::Again => return Ok(None),
+            ModelAskOutcome::Left(left) => return Ok(Some(RunDriverOutcome::Left(left))),
+            ModelAskOutcome::Ended(ending) => ending,
         };
         let finished = self.finish(&ending).await?;
-        Ok(Some(Ended::Over(Box::new(finished))))
+        Ok(Some(RunDriverOutcome::Over(Box::new(finished))))
     }
 
     /// Waits until everything handed to the journal is durable.
@@ -242,7 +245,7 @@ impl Driver {
     }
 
     /// Appends a fact and folds it.
-    pub(crate) async fn record(&mut self, entry: Entry) -> Result<(), Failure> {
+    pub(crate) async fn record(&mut self, entry: RunJournalEntry) -> Result<(), Failure> {
         let fact = entry.fact.clone();
         self.setup.chronicle.append(vec![entry]).await?;
         self.fold(&fact)
@@ -262,7 +265,7 @@ impl Driver {
             text: RecordedText::Inline(text),
             why: why.to_owned(),
         };
-        self.record(Entry::quiet(said)).await
+        self.record(RunJournalEntry::quiet(said)).await
     }
 
     /// Answers a call without carrying it out.
@@ -290,7 +293,8 @@ impl Driver {
             memory: None,
             images: None,
         };
-        self.record(Entry::quiet(finished).ending(outcome)).await
+        self.record(RunJournalEntry::quiet(finished).ending(outcome))
+            .await
     }
 
     async fn escalate(
@@ -307,7 +311,7 @@ impl Driver {
             }
         }
         let escalated = RunEscalated { why, failures };
-        self.record(Entry::shown(escalated).ending(EventOutcome::Failed))
+        self.record(RunJournalEntry::shown(escalated).ending(EventOutcome::Failed))
             .await
     }
 
@@ -344,7 +348,7 @@ impl Driver {
             memory: None,
             images: None,
         };
-        self.record(Entry::quiet(finished)).await
+        self.record(RunJournalEntry::quiet(finished)).await
     }
 
     /// Asks the person about a call whose outcome is unknown.
@@ -360,12 +364,14 @@ impl Driver {
             call: Some(act.id.clone()),
             suggested: None,
         };
-        self.record(Entry::shown(asked)).await
+        self.record(RunJournalEntry::shown(asked)).await
     }
 
-    async fn await_answer(&mut self, asked: RunAsked) -> Result<Option<Ended>, Failure> {
+    async fn await_answer(&mut self, asked: RunAsked) -> Result<Option<RunDriverOutcome>, Failure> {
         let Some(person) = self.setup.person.clone() else {
-            return Ok(Some(Ended::Left(Left::Question(Box::new(asked)))));
+            return Ok(Some(RunDriverOutcome::Left(RunSuspendReason::Question(
+                Box::new(asked),
+            ))));
         };
         let (text, choices) = (asked.text.clone(), asked.choices.clone());
         let asking = Arc::clone(&person);
@@ -395,10 +401,10 @@ impl Driver {
         }
         let Some(answer) = answer else {
             let left = match self.setup.steering.stop() {
-                Stop::No => Left::Question(Box::new(asked)),
-                Stop::Politely | Stop::Now => Left::Interrupted,
+                ShutdownLevel::No => RunSuspendReason::Question(Box::new(asked)),
+                ShutdownLevel::Politely | ShutdownLevel::Now => RunSuspendReason::Interrupted,
             };
-            return Ok(Some(Ended::Left(left)));
+            return Ok(Some(RunDriverOutcome::Left(left)));
         };
         self.answer(asked.question, answer).await?;
         Ok(None)
@@ -413,10 +419,11 @@ impl Driver {
         let mine = Fact::from(answered.clone());
         let chronicle = self.setup.chronicle.clone();
         let first =
-            blocking(move || answer_own(&chronicle, &question, Entry::shown(answered))).await?;
+            blocking(move || answer_own(&chronicle, &question, RunJournalEntry::shown(answered)))
+                .await?;
         let (seq, fact) = match first {
-            First::Mine(seq) => (seq, mine),
-            First::Other(event) => {
+            FirstRecordedAnswer::Mine(seq) => (seq, mine),
+            FirstRecordedAnswer::Other(event) => {
                 self.setup.audience.notice(&told_first(&event));
                 (event.seq, event.fact)
             }
@@ -452,7 +459,7 @@ impl Driver {
             RunOutcome::Cancelled => EventOutcome::Cancelled,
             RunOutcome::Partial | RunOutcome::Failed => EventOutcome::Failed,
         };
-        let entry = Entry::shown(finished.clone()).ending(outcome);
+        let entry = RunJournalEntry::shown(finished.clone()).ending(outcome);
         self.setup.chronicle.append(vec![entry]).await?;
         Ok(finished)
     }

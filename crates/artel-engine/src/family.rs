@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The number of turns taken by a run and all runs it calls.
 #[derive(Debug, Clone, Default)]
-pub struct Family(Arc<AtomicU32>);
+pub struct TurnAllowance(Arc<AtomicU32>);
 
-impl Family {
+impl TurnAllowance {
     /// Most turns of a run together with all runs it calls.
     pub const MOST_TURNS: u32 = 100;
 

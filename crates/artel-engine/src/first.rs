@@ -4,10 +4,10 @@
 use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, JournalAppendError, LeaseFence};
 use artel_types::{Event, EventDraft, Fact, Failure, RunId, StreamName};
 
-use crate::chronicle::{Chronicle, Entry};
+use crate::chronicle::{RunJournal, RunJournalEntry};
 
 /// Whose answer counts.
-pub(crate) enum First {
+pub(crate) enum FirstRecordedAnswer {
     /// This process's own answer, with its sequence number.
     Mine(u64),
     /// An answer that was recorded before.
@@ -34,17 +34,17 @@ pub fn answer_first(
     draft: EventDraft,
 ) -> Result<Option<Event>, Failure> {
     match append_first(journal, run, asked, (draft, None))? {
-        First::Mine(_) => Ok(None),
-        First::Other(event) => Ok(Some(*event)),
+        FirstRecordedAnswer::Mine(_) => Ok(None),
+        FirstRecordedAnswer::Other(event) => Ok(Some(*event)),
     }
 }
 
 /// Answers a question of the run that this process drives, unless somebody was first.
 pub(crate) fn answer_own(
-    chronicle: &Chronicle,
+    chronicle: &RunJournal,
     question: &str,
-    entry: Entry,
-) -> Result<First, Failure> {
+    entry: RunJournalEntry,
+) -> Result<FirstRecordedAnswer, Failure> {
     let (journal, run) = (chronicle.journal(), chronicle.run());
     let asked = asked_at(journal, run, question)?;
     let draft = chronicle.draft(entry);
@@ -77,16 +77,16 @@ pub(crate) fn append_first(
     run: RunId,
     asked: u64,
     (draft, fence): (EventDraft, Option<&LeaseFence>),
-) -> Result<First, Failure> {
+) -> Result<FirstRecordedAnswer, Failure> {
     loop {
         // Read the position first: anything recorded after it makes the append fail.
         let position = position(journal, run)?;
         if let Some(event) = answer_to(journal, run, asked, &draft.fact)? {
-            return Ok(First::Other(Box::new(event)));
+            return Ok(FirstRecordedAnswer::Other(Box::new(event)));
         }
         let batch = EventBatch::of([draft.clone()]).expecting(StreamName::run(run), position);
         match journal.append(fenced(batch, fence)).wait() {
-            Ok(receipt) => return Ok(First::Mine(*receipt.seqs.end())),
+            Ok(receipt) => return Ok(FirstRecordedAnswer::Mine(*receipt.seqs.end())),
             Err(JournalAppendError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }

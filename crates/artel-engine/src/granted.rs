@@ -13,19 +13,19 @@ use artel_types::{Event, EventOutcome, Fact, Failure, RunId, TraceId};
 
 /// The grants given in some pieces of work, each with the run that asked.
 #[derive(Debug, Default)]
-pub struct TreeGrants {
+pub struct RunFamilyGrants {
     parents: BTreeMap<RunId, Option<RunId>>,
-    given: Vec<Given>,
+    given: Vec<RunFamilyGrant>,
 }
 
 #[derive(Debug)]
-struct Given {
+struct RunFamilyGrant {
     seq: u64,
     run: RunId,
     grants: Vec<RunGrant>,
 }
 
-impl TreeGrants {
+impl RunFamilyGrants {
     /// Reads the grants given in some pieces of work.
     pub fn read(
         reader: &JournalReader,
@@ -57,7 +57,7 @@ impl TreeGrants {
                 let grants = RunGrant::of(answered);
                 if let Some(run) = event.run.filter(|_| !grants.is_empty()) {
                     let seq = event.seq;
-                    self.given.push(Given { seq, run, grants });
+                    self.given.push(RunFamilyGrant { seq, run, grants });
                 }
             }
             _ => {}
@@ -150,8 +150,8 @@ mod tests {
 
     /// The run 1 of a plan has two agents, 2 and 3; run 2 called 4. Run 5 belongs to the
     /// same work but to no tree of these.
-    fn trees() -> TreeGrants {
-        let mut all = TreeGrants::default();
+    fn trees() -> RunFamilyGrants {
+        let mut all = RunFamilyGrants::default();
         for (child, parent) in [
             (1, None),
             (2, Some(1)),
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn parents_that_go_in_a_circle_are_no_tree_of_everything() {
-        let mut all = TreeGrants::default();
+        let mut all = RunFamilyGrants::default();
         all.fold(&began(1, Some(2)));
         all.fold(&began(2, Some(1)));
         all.fold(&event(10, run(1), answer("Read(.env)", None)));

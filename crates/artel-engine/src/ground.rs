@@ -14,15 +14,15 @@ use artel_types::{
     TreeRestored, TreeSnapped,
 };
 
-use crate::chronicle::Entry;
-use crate::hooks::Hooks;
+use crate::chronicle::RunJournalEntry;
+use crate::hooks::RunHooks;
 
 /// Builds the tool runner for the run's own tree from one that only reads the person's
 /// folder.
 pub type Furnish = dyn Fn(&RunTree, &ToolRunner) -> Result<ToolRunner, Failure> + Send + Sync;
 
 /// The files of a run and of all runs it calls.
-pub struct Ground {
+pub struct RunTreeHandle {
     git: Option<PathBuf>,
     origin: PathBuf,
     at: PathBuf,
@@ -34,14 +34,14 @@ pub struct Ground {
     clock: Clock,
     /// Prefix of the snapshot names.
     prefix: String,
-    state: Mutex<State>,
+    state: Mutex<RunTreeHandleState>,
     /// Openings that were allowed in the sandbox around these files.
     openings: Arc<TreeWallOpenings>,
 }
 
 /// Where a run's files come from, and where its own tree is made.
 #[derive(Debug, Clone)]
-pub struct Plot {
+pub struct RunTreeLocation {
     /// Absolute path of git, or `None` if there is none on the `PATH`.
     pub git: Option<PathBuf>,
     /// The person's folder.
@@ -57,7 +57,7 @@ pub struct Plot {
 }
 
 #[derive(Default)]
-struct State {
+struct RunTreeHandleState {
     tree: Option<Arc<RunTree>>,
     /// The newest snapshot, with the fingerprint of the tree at that moment.
     newest: Option<(String, RunTreeFingerprint)>,
@@ -65,25 +65,25 @@ struct State {
 }
 
 /// The tool runner prepared for a call.
-pub(crate) struct Ready {
+pub(crate) struct ToolCallPreparation {
     pub(crate) hands: Arc<ToolRunner>,
     /// Entries about the preparation, to be recorded before the call.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<RunJournalEntry>,
 }
 
 /// The tool runner of a run, with its files.
 #[derive(Clone)]
-pub struct Workplace {
+pub struct RunToolEnvironment {
     hands: Arc<ToolRunner>,
-    ground: Option<Arc<Ground>>,
+    ground: Option<Arc<RunTreeHandle>>,
     furnish: Arc<Furnish>,
     is_furnished: bool,
 }
 
-impl Ground {
+impl RunTreeHandle {
     /// Sets the folder, and the place for a tree once one is needed.
-    pub fn new(plot: Plot, clock: Clock) -> Self {
-        let Plot {
+    pub fn new(plot: RunTreeLocation, clock: Clock) -> Self {
+        let RunTreeLocation {
             git,
             origin,
             at,
@@ -112,7 +112,12 @@ impl Ground {
 
     /// Uses an existing tree that several runs work in, one after another; `prefix` tells
     /// their snapshots apart.
-    pub fn holding(plot: Plot, clock: Clock, tree: Arc<RunTree>, prefix: String) -> Self {
+    pub fn holding(
+        plot: RunTreeLocation,
+        clock: Clock,
+        tree: Arc<RunTree>,
+        prefix: String,
+    ) -> Self {
         let ground = Self {
             prefix,
             ..Self::new(plot, clock)
@@ -146,7 +151,7 @@ impl Ground {
         &self.origin
     }
 
-    fn make(&self) -> Result<(Arc<RunTree>, Entry), Failure> {
+    fn make(&self) -> Result<(Arc<RunTree>, RunJournalEntry), Failure> {
         let began = self.clock.uptime();
         // A process that was killed before its tree was recorded has done nothing in it.
         if let Ok(old) = RunTree::open(self.git()?, &self.at) {
@@ -174,11 +179,11 @@ impl Ground {
         let mut state = self.lock();
         state.tree = Some(Arc::clone(&tree));
         state.newest = Some((snapshot, fingerprint));
-        Ok((tree, Entry::quiet(made)))
+        Ok((tree, RunJournalEntry::quiet(made)))
     }
 
     /// Takes a snapshot, unless the tree is unchanged since the last one.
-    pub(crate) fn snap(&self, why: &str) -> Result<Option<Entry>, Failure> {
+    pub(crate) fn snap(&self, why: &str) -> Result<Option<RunJournalEntry>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(None);
         };
@@ -199,11 +204,15 @@ impl Ground {
             why: why.to_owned(),
             millis: self.millis_since(began),
         };
-        Ok(Some(Entry::quiet(snapped)))
+        Ok(Some(RunJournalEntry::quiet(snapped)))
     }
 
     /// Restores the tree to a snapshot.
-    pub(crate) fn restore(&self, label: &str, why: &str) -> Result<Option<Entry>, Failure> {
+    pub(crate) fn restore(
+        &self,
+        label: &str,
+        why: &str,
+    ) -> Result<Option<RunJournalEntry>, Failure> {
         let Some(tree) = self.tree() else {
             return Ok(None);
         };
@@ -216,7 +225,7 @@ impl Ground {
             why: why.to_owned(),
             files: u64::try_from(restored.written.len() + restored.removed.len()).unwrap_or(0),
         };
-        Ok(Some(Entry::quiet(fact)))
+        Ok(Some(RunJournalEntry::quiet(fact)))
     }
 
     /// Returns the files that the run has made and changed since its start.
@@ -258,15 +267,19 @@ impl Ground {
         u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, RunTreeHandleState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Workplace {
+impl RunToolEnvironment {
     /// Starts with a tool runner that only reads. Without files for a tree it stays that
     /// way.
-    pub fn new(mut hands: ToolRunner, ground: Option<Arc<Ground>>, furnish: Arc<Furnish>) -> Self {
+    pub fn new(
+        mut hands: ToolRunner,
+        ground: Option<Arc<RunTreeHandle>>,
+        furnish: Arc<Furnish>,
+    ) -> Self {
         if let Some(ground) = &ground {
             hands.openings = Arc::clone(&ground.openings);
         }
@@ -284,14 +297,14 @@ impl Workplace {
     }
 
     /// Puts hooks in front of the approver.
-    pub(crate) fn asks_through(&mut self, hooks: &Hooks) {
+    pub(crate) fn asks_through(&mut self, hooks: &RunHooks) {
         let mut hands = self.hands.moved(self.hands.bench.clone(), |_, _| {});
         hands.approver = hooks.before(hands.approver.take());
         self.hands = Arc::new(hands);
     }
 
     /// Returns the run's files, or `None` if it has no tree.
-    pub fn ground(&self) -> Option<&Arc<Ground>> {
+    pub fn ground(&self) -> Option<&Arc<RunTreeHandle>> {
         self.ground.as_ref()
     }
 
@@ -315,7 +328,7 @@ impl Workplace {
 
     /// Prepares the files for a call: makes a tree if the call changes something or starts
     /// a process, and a snapshot if an unknown outcome means restoring.
-    pub(crate) fn ready(&mut self, tool: &str) -> Result<Ready, Failure> {
+    pub(crate) fn ready(&mut self, tool: &str) -> Result<ToolCallPreparation, Failure> {
         let mut entries = Vec::new();
         let known = self.hands.registry.get(tool);
         let goes_back = known.is_ok_and(|tool| tool.card().unknown == ToolCrashRecovery::Restore);
@@ -331,7 +344,7 @@ impl Workplace {
                 entries.extend(ground.snap("before")?);
             }
         }
-        Ok(Ready {
+        Ok(ToolCallPreparation {
             hands: Arc::clone(&self.hands),
             entries,
         })

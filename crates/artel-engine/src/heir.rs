@@ -10,8 +10,8 @@ use artel_types::model::{MessagePart, MessageRole, ModelMessage};
 use artel_types::{Actor, Event, Fact, Failure, RunHandedOver, RunId, RunObjective};
 use futures_util::future::BoxFuture;
 
-use crate::chronicle::{Chronicle, Entry};
-use crate::drive::{Driver, Ended, Left, blocking};
+use crate::chronicle::{RunJournal, RunJournalEntry};
+use crate::drive::{RunDriver, RunDriverOutcome, RunSuspendReason, blocking};
 
 /// Fewest remaining turns for which a handover is worthwhile.
 const FEWEST_TURNS: u32 = 2;
@@ -21,11 +21,12 @@ const WHY: &str = "its conversation was summarised again and again, and is too l
 
 /// Begins the run with this id and number of turns, or takes it up, and waits until it
 /// ends.
-pub type Begin = dyn Fn(RunId, u32) -> BoxFuture<'static, Result<Followed, Failure>> + Send + Sync;
+pub type Begin =
+    dyn Fn(RunId, u32) -> BoxFuture<'static, Result<RunHandoverOutcome, Failure>> + Send + Sync;
 
 /// The run that would take over the work.
 #[derive(Clone)]
-pub struct Succession {
+pub struct RunSuccessor {
     /// The id of the fresh run.
     pub fresh: RunId,
     /// Begins the fresh run.
@@ -34,7 +35,7 @@ pub struct Succession {
 
 /// The outcome of the run that took over.
 #[derive(Debug)]
-pub enum Followed {
+pub enum RunHandoverOutcome {
     /// The run is over.
     Over {
         /// The ending of that run.
@@ -43,13 +44,13 @@ pub enum Followed {
         objectives: Vec<RunObjective>,
     },
     /// The run was left and can be taken up again.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
-impl Driver {
+impl RunDriver {
     /// Lets a fresh run take over once the conversation is worn out.
     #[must_use]
-    pub fn with_succession(mut self, succession: Succession) -> Self {
+    pub fn with_succession(mut self, succession: RunSuccessor) -> Self {
         self.succession = Some(succession);
         self
     }
@@ -90,11 +91,14 @@ impl Driver {
             })
         });
         let handed = handed.await?;
-        self.record(Entry::shown(handed)).await
+        self.record(RunJournalEntry::shown(handed)).await
     }
 
     /// Waits for the run that took over, and folds how it ended.
-    pub(crate) async fn follow(&mut self, heir: RunId) -> Result<Option<Ended>, Failure> {
+    pub(crate) async fn follow(
+        &mut self,
+        heir: RunId,
+    ) -> Result<Option<RunDriverOutcome>, Failure> {
         let Some(succession) = self.succession.clone() else {
             let why = "the run that went on with it cannot be driven here".to_owned();
             let ending = self.setup.turn.partial(why);
@@ -103,24 +107,24 @@ impl Driver {
         };
         let left = self.setup.turn.left();
         match (succession.begin)(heir, left).await? {
-            Followed::Over { ending, objectives } => {
+            RunHandoverOutcome::Over { ending, objectives } => {
                 self.setup.turn.followed(ending, objectives);
                 Ok(None)
             }
-            Followed::Left(left) => Ok(Some(Ended::Left(left))),
+            RunHandoverOutcome::Left(left) => Ok(Some(RunDriverOutcome::Left(left))),
         }
     }
 }
 
 /// Returns the events of the runs that took over, to add up the usage of the whole work.
 pub(crate) fn events_of_heirs(
-    chronicle: &Chronicle,
+    chronicle: &RunJournal,
     first: Option<RunId>,
 ) -> Result<Vec<Event>, Failure> {
     let (mut all, mut heir) = (Vec::new(), first);
     while let Some(run) = heir {
         let (journal, trace) = (chronicle.journal().clone(), chronicle.trace());
-        let of_heir = Chronicle::new(journal, run, trace, None, Actor::agent("default"));
+        let of_heir = RunJournal::new(journal, run, trace, None, Actor::agent("default"));
         let mut events = of_heir.own_events()?;
         heir = events.iter().find_map(|event| match &event.fact {
             Fact::RunHandedOver(handed) => Some(handed.to),

@@ -11,18 +11,20 @@ use artel_types::model::ModelReply;
 use artel_types::{Failure, ForeignRead};
 use serde_json::{Value, json};
 
-use crate::chronicle::{Chronicle, Entry};
-use crate::drive::Driver;
-use crate::hooks::{Active, Heard, HookReport, Hooks, RecordHook, ToolCall, Verdict};
+use crate::chronicle::{RunJournal, RunJournalEntry};
+use crate::drive::RunDriver;
+use crate::hooks::{
+    CombinedHookAnswer, HookReport, HookToolCall, HookVerdict, RecordHook, RunHooks, StopHookActive,
+};
 
 /// Most times that hooks may keep a run going after its answer.
 const MOST_HELD: u32 = 5;
 
 /// The hooks of a run, with what they have done to it so far.
-pub(crate) struct Hooked {
-    pub(crate) hooks: Hooks,
+pub(crate) struct RunHookState {
+    pub(crate) hooks: RunHooks,
     /// The kind of beginning; `None` once the run has begun.
-    begins: Option<Begins>,
+    begins: Option<RunStartKind>,
     /// Whether the run continues the work of an earlier run, which reports the end itself.
     is_heir: bool,
     /// Number of times that hooks kept the run going after its answer.
@@ -33,7 +35,7 @@ pub(crate) struct Hooked {
 
 /// The kind of a run's beginning, as reported to hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Begins {
+pub enum RunStartKind {
     /// With a prompt from a person, or from the run that called it.
     Startup { prompt: String },
     /// At the point where another process left it.
@@ -43,16 +45,16 @@ pub enum Begins {
 }
 
 /// A call that hooks let pass.
-pub(crate) struct Cleared {
+pub(crate) struct HookClearedCall {
     pub(crate) act: RunnableToolCall,
     /// Whether a person must be asked, whatever policy says.
     pub(crate) is_asked: bool,
 }
 
-impl Hooked {
+impl RunHookState {
     pub(crate) fn none() -> Self {
         Self {
-            hooks: Hooks::none(),
+            hooks: RunHooks::none(),
             begins: None,
             is_heir: false,
             held: 0,
@@ -61,24 +63,24 @@ impl Hooked {
     }
 }
 
-impl Driver {
+impl RunDriver {
     /// Makes the run call hooks, also for its questions to the person.
     #[must_use]
-    pub fn with_hooks(mut self, hooks: Hooks, begins: Begins) -> Self {
+    pub fn with_hooks(mut self, hooks: RunHooks, begins: RunStartKind) -> Self {
         if !hooks.is_none() {
             self.setup.workplace.asks_through(&hooks);
         }
-        self.hooked = Hooked {
+        self.hooked = RunHookState {
             hooks,
-            is_heir: begins == Begins::TakenOver,
+            is_heir: begins == RunStartKind::TakenOver,
             begins: Some(begins),
-            ..Hooked::none()
+            ..RunHookState::none()
         };
         self
     }
 
     /// Returns the hooks, updated with the current conversation.
-    fn hooks(&self) -> Hooks {
+    fn hooks(&self) -> RunHooks {
         let hooks = self.hooked.hooks.clone();
         hooks.read_along(self.setup.turn.messages());
         hooks
@@ -93,14 +95,14 @@ impl Driver {
         let hooks = self.hooks();
         if !hooks.is_of_agent() {
             let source = match &begins {
-                Begins::Startup { .. } => "startup",
-                Begins::Resume => "resume",
-                Begins::TakenOver => "compact",
+                RunStartKind::Startup { .. } => "startup",
+                RunStartKind::Resume => "resume",
+                RunStartKind::TakenOver => "compact",
             };
             let heard = hooks.session_started(source).await?;
             self.heed(&heard).await?;
         }
-        if let (Begins::Startup { prompt }, None) = (&begins, &self.hooked.stop) {
+        if let (RunStartKind::Startup { prompt }, None) = (&begins, &self.hooked.stop) {
             let heard = if hooks.is_of_agent() {
                 hooks.subagent_started(prompt).await?
             } else {
@@ -135,10 +137,10 @@ impl Driver {
         &mut self,
         acts: Vec<RunnableToolCall>,
         hands: &ToolRunner,
-    ) -> Result<Vec<Cleared>, Failure> {
+    ) -> Result<Vec<HookClearedCall>, Failure> {
         let hooks = self.hooks();
         if hooks.is_none() {
-            let pass = |act| Cleared {
+            let pass = |act| HookClearedCall {
                 act,
                 is_asked: false,
             };
@@ -148,14 +150,14 @@ impl Driver {
         let mut cleared = Vec::new();
         for mut act in acts {
             let mut heard = hooks.before_tool(&call_of(&act)).await?;
-            let is_asked = matches!(heard.verdict, Verdict::Ask(_) | Verdict::Defer(_));
-            if let Verdict::Ask(why) | Verdict::Defer(why) = &heard.verdict {
+            let is_asked = matches!(heard.verdict, HookVerdict::Ask(_) | HookVerdict::Defer(_));
+            if let HookVerdict::Ask(why) | HookVerdict::Defer(why) = &heard.verdict {
                 heard
                     .notices
                     .push(format!("a hook wants you to decide: {why}"));
             }
             let denied = match (&heard.verdict, &heard.stop) {
-                (Verdict::Deny(why), _) | (_, Some(why)) => Some(why.clone()),
+                (HookVerdict::Deny(why), _) | (_, Some(why)) => Some(why.clone()),
                 _ => None,
             };
             self.heed(&heard).await?;
@@ -167,7 +169,7 @@ impl Driver {
             if let Some(input) = heard.input {
                 act.input = input;
             }
-            cleared.push(Cleared { act, is_asked });
+            cleared.push(HookClearedCall { act, is_asked });
         }
         Ok(cleared)
     }
@@ -213,8 +215,8 @@ impl Driver {
             return Ok(false);
         }
         let active = match self.hooked.held {
-            0 => Active::No,
-            _ => Active::Yes,
+            0 => StopHookActive::No,
+            _ => StopHookActive::Yes,
         };
         let mut heard = self.hooks().stopping(answer, active).await?;
         let why = heard.block.take().filter(|_| heard.stop.is_none());
@@ -249,7 +251,7 @@ impl Driver {
     }
 
     /// Passes the hooks' words to people and the agent, and notes whether the run ends.
-    async fn heed(&mut self, heard: &Heard) -> Result<(), Failure> {
+    async fn heed(&mut self, heard: &CombinedHookAnswer) -> Result<(), Failure> {
         for notice in &heard.notices {
             self.setup.audience.notice(notice);
         }
@@ -270,11 +272,11 @@ impl Driver {
 }
 
 /// Returns the function that records hooks in the journal of a run.
-pub fn record_hooks(chronicle: Chronicle) -> Arc<RecordHook> {
+pub fn record_hooks(chronicle: RunJournal) -> Arc<RecordHook> {
     Arc::new(move |report: HookReport| {
-        let mut entries = vec![Entry::quiet(report.ran).ending(report.outcome)];
+        let mut entries = vec![RunJournalEntry::quiet(report.ran).ending(report.outcome)];
         if !report.foreign.is_empty() {
-            entries.push(Entry::quiet(ForeignRead {
+            entries.push(RunJournalEntry::quiet(ForeignRead {
                 call: None,
                 sources: report.foreign,
             }));
@@ -301,8 +303,8 @@ pub(crate) fn response(called: &ToolCallOutcome) -> Result<Value, String> {
     }
 }
 
-fn call_of(act: &RunnableToolCall) -> ToolCall {
-    ToolCall {
+fn call_of(act: &RunnableToolCall) -> HookToolCall {
+    HookToolCall {
         id: act.id.clone(),
         tool: act.tool.clone(),
         input: act.input.clone(),

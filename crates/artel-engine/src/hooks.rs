@@ -30,16 +30,16 @@ use artel_types::model::ModelMessage;
 use artel_types::{EventOutcome, Failure, ForeignSource, HookRan};
 use serde_json::{Value, json};
 
-pub use answer::{Answer, Verdict};
-pub use declared::Declared;
-pub use event::Event;
-pub use gate::Gate;
-pub use hook::{Action, BuiltIn, Hook, OnFailure, Profile, Source};
-pub use matcher::{BadMatcher, Matcher};
-pub use trust::{Stranger, strangers};
+pub use answer::{HookAnswer, HookVerdict};
+pub use declared::DeclaredHooks;
+pub use event::HookEvent;
+pub use gate::HookFirstApprover;
+pub use hook::{BuiltInHook, Hook, HookAction, HookFailureMode, HookSandboxProfile, HookSource};
+pub use matcher::{HookMatcher, HookMatcherError};
+pub use trust::{UntrustedHook, strangers};
 
 use answer::bounded;
-use fire::Shared;
+use fire::SharedRunHooks;
 use matcher::names_of;
 
 /// Records that a hook ran, and returns once that is durable. It may block.
@@ -58,14 +58,14 @@ pub struct HookReport {
 
 /// Everything that hooks need to run.
 #[derive(Clone)]
-pub struct Runner {
+pub struct HookEnvironment {
     /// The sandbox, or `None` if no process may run; then every hook that is a command
     /// fails.
     pub room: Option<Arc<ToolSandbox>>,
     /// Records the hooks that ran.
     pub record: Arc<RecordHook>,
     /// The facts about the run that hooks get.
-    pub session: Session,
+    pub session: HookSession,
     /// The run's files at its beginning.
     pub tree: PathBuf,
     /// The hashes of hooks that a person trusted.
@@ -76,7 +76,7 @@ pub struct Runner {
 
 /// The facts about a run that hooks get.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Session {
+pub struct HookSession {
     /// The id of the session, or of the run if there is no session.
     pub id: String,
     /// Path of the conversation as JSON lines, written before a hook runs; empty for none.
@@ -89,11 +89,11 @@ pub struct Session {
 
 /// The hooks of one run. All clones share the same state.
 #[derive(Clone)]
-pub struct Hooks(Option<Arc<Shared>>);
+pub struct RunHooks(Option<Arc<SharedRunHooks>>);
 
 /// A tool call as reported to hooks.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
+pub struct HookToolCall {
     /// The id of the call.
     pub id: String,
     /// Artel's name of the tool.
@@ -104,10 +104,10 @@ pub struct ToolCall {
 
 /// The combined answers of all hooks of one event.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Heard {
-    /// The strictest verdict about the call. [`Verdict::Allow`] skips nothing: policy
+pub struct CombinedHookAnswer {
+    /// The strictest verdict about the call. [`HookVerdict::Allow`] skips nothing: policy
     /// still decides.
-    pub verdict: Verdict,
+    pub verdict: HookVerdict,
     /// A different input for the call, to be judged like any other.
     pub input: Option<Value>,
     /// Words for the agent, in the order of the hooks.
@@ -121,17 +121,17 @@ pub struct Heard {
     pub stop: Option<String>,
 }
 
-impl Hooks {
+impl RunHooks {
     /// Sorts the hooks of a run by priority. Hooks that need trust and have none are left
     /// out: the caller asks people about [`strangers`] first.
-    pub fn new(hooks: Vec<Hook>, runner: Runner) -> Self {
+    pub fn new(hooks: Vec<Hook>, runner: HookEnvironment) -> Self {
         let is_known = |hook: &Hook| trust::stranger(hook, &runner.tree, &runner.trusted).is_none();
         let mut hooks: Vec<_> = hooks.into_iter().filter(is_known).collect();
         hooks.sort_by_key(|hook| hook.priority);
         if hooks.is_empty() {
             return Self::none();
         }
-        Self(Some(Arc::new(Shared::new(hooks, runner))))
+        Self(Some(Arc::new(SharedRunHooks::new(hooks, runner))))
     }
 
     /// Returns a handle without hooks.
@@ -141,11 +141,11 @@ impl Hooks {
 
     /// Returns the same hooks for a run that this one calls.
     #[must_use]
-    pub fn of_child(&self, session: Session, record: Arc<RecordHook>) -> Self {
+    pub fn of_child(&self, session: HookSession, record: Arc<RecordHook>) -> Self {
         let Some(shared) = &self.0 else {
             return Self::none();
         };
-        let runner = Runner {
+        let runner = HookEnvironment {
             session,
             record,
             ..shared.runner.clone()
@@ -172,59 +172,68 @@ impl Hooks {
         &self,
         person: Option<Arc<dyn ToolCallApprover>>,
     ) -> Option<Arc<dyn ToolCallApprover>> {
-        let hears = |shared: &Arc<Shared>| {
+        let hears = |shared: &Arc<SharedRunHooks>| {
             let mut hooks = shared.hooks.iter();
-            hooks.any(|hook| hook.event == Event::PermissionRequest)
+            hooks.any(|hook| hook.event == HookEvent::PermissionRequest)
         };
         if !self.0.as_ref().is_some_and(hears) {
             return person;
         }
         let hooks = self.clone();
-        Some(Arc::new(Gate { hooks, person }))
+        Some(Arc::new(HookFirstApprover { hooks, person }))
     }
 
     /// Reports that a run begins: `startup`, `resume`, `clear` or `compact`.
-    pub async fn session_started(&self, source: &str) -> Result<Heard, Failure> {
+    pub async fn session_started(&self, source: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"source": source});
-        self.fire(Event::SessionStart, vec![source.to_owned()], facts)
+        self.fire(HookEvent::SessionStart, vec![source.to_owned()], facts)
             .await
     }
 
     /// Reports that a run is over, with the reason.
-    pub async fn session_ended(&self, reason: &str) -> Result<Heard, Failure> {
+    pub async fn session_ended(&self, reason: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"reason": reason});
-        self.fire(Event::SessionEnd, vec![reason.to_owned()], facts)
+        self.fire(HookEvent::SessionEnd, vec![reason.to_owned()], facts)
             .await
     }
 
     /// Reports that a person's words are about to reach the agent.
-    pub async fn prompt_submitted(&self, prompt: &str) -> Result<Heard, Failure> {
+    pub async fn prompt_submitted(&self, prompt: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"prompt": prompt});
-        self.fire(Event::UserPromptSubmit, Vec::new(), facts).await
+        self.fire(HookEvent::UserPromptSubmit, Vec::new(), facts)
+            .await
     }
 
     /// Reports that the model is about to be called for this turn.
-    pub async fn before_model(&self, model: &str, turn: u32) -> Result<Heard, Failure> {
+    pub async fn before_model(
+        &self,
+        model: &str,
+        turn: u32,
+    ) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"model": model, "turn": turn});
-        self.fire(Event::PreModel, vec![model.to_owned()], facts)
+        self.fire(HookEvent::PreModel, vec![model.to_owned()], facts)
             .await
     }
 
     /// Reports the model's reply.
-    pub async fn after_model(&self, model: &str, said: &str) -> Result<Heard, Failure> {
+    pub async fn after_model(
+        &self,
+        model: &str,
+        said: &str,
+    ) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"model": model, "last_assistant_message": said});
-        self.fire(Event::PostModel, vec![model.to_owned()], facts)
+        self.fire(HookEvent::PostModel, vec![model.to_owned()], facts)
             .await
     }
 
     /// Reports that a tool is about to be called. The returned input is in the tool's own
     /// form.
-    pub async fn before_tool(&self, call: &ToolCall) -> Result<Heard, Failure> {
-        let Some(shared) = self.wanted(Event::PreToolUse, &names_of(&call.tool)) else {
-            return Ok(Heard::default());
+    pub async fn before_tool(&self, call: &HookToolCall) -> Result<CombinedHookAnswer, Failure> {
+        let Some(shared) = self.wanted(HookEvent::PreToolUse, &names_of(&call.tool)) else {
+            return Ok(CombinedHookAnswer::default());
         };
         let facts = shared.call(call);
-        let mut heard = self.fire(Event::PreToolUse, names(call), facts).await?;
+        let mut heard = self.fire(HookEvent::PreToolUse, names(call), facts).await?;
         let tree = shared.tree();
         heard.input = heard
             .input
@@ -235,15 +244,15 @@ impl Hooks {
     /// Reports the result of a tool call, or the reason why there is none.
     pub async fn after_tool(
         &self,
-        call: &ToolCall,
+        call: &HookToolCall,
         came: Result<&Value, &str>,
-    ) -> Result<Heard, Failure> {
+    ) -> Result<CombinedHookAnswer, Failure> {
         let event = match came {
-            Ok(_) => Event::PostToolUse,
-            Err(_) => Event::PostToolUseFailure,
+            Ok(_) => HookEvent::PostToolUse,
+            Err(_) => HookEvent::PostToolUseFailure,
         };
         let Some(shared) = self.wanted(event, &names_of(&call.tool)) else {
-            return Ok(Heard::default());
+            return Ok(CombinedHookAnswer::default());
         };
         let mut facts = shared.call(call);
         match came {
@@ -254,38 +263,43 @@ impl Hooks {
     }
 
     /// Reports that a run is about to end with this answer; `active` if it continues only
-    /// because a hook said so. [`Heard::block`] is the reason to keep going.
-    pub async fn stopping(&self, last: &str, active: Active) -> Result<Heard, Failure> {
+    /// because a hook said so. [`CombinedHookAnswer::block`] is the reason to keep going.
+    pub async fn stopping(
+        &self,
+        last: &str,
+        active: StopHookActive,
+    ) -> Result<CombinedHookAnswer, Failure> {
         let event = match self
             .0
             .as_ref()
             .and_then(|it| it.runner.session.agent.as_ref())
         {
-            Some(_) => Event::SubagentStop,
-            None => Event::Stop,
+            Some(_) => HookEvent::SubagentStop,
+            None => HookEvent::Stop,
         };
-        let is_active = active == Active::Yes;
+        let is_active = active == StopHookActive::Yes;
         let facts = json!({"stop_hook_active": is_active, "last_assistant_message": last});
         self.fire(event, self.agent(), facts).await
     }
 
     /// Reports that a run begins that another run called.
-    pub async fn subagent_started(&self, prompt: &str) -> Result<Heard, Failure> {
+    pub async fn subagent_started(&self, prompt: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"prompt": prompt});
-        self.fire(Event::SubagentStart, self.agent(), facts).await
+        self.fire(HookEvent::SubagentStart, self.agent(), facts)
+            .await
     }
 
     /// Reports that the conversation is about to be shortened: `manual` or `auto`.
-    pub async fn compacting(&self, trigger: &str) -> Result<Heard, Failure> {
+    pub async fn compacting(&self, trigger: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"trigger": trigger, "custom_instructions": ""});
-        self.fire(Event::PreCompact, vec![trigger.to_owned()], facts)
+        self.fire(HookEvent::PreCompact, vec![trigger.to_owned()], facts)
             .await
     }
 
     /// Reports that the conversation was shortened.
-    pub async fn compacted(&self, trigger: &str) -> Result<Heard, Failure> {
+    pub async fn compacted(&self, trigger: &str) -> Result<CombinedHookAnswer, Failure> {
         let facts = json!({"trigger": trigger});
-        self.fire(Event::PostCompact, vec![trigger.to_owned()], facts)
+        self.fire(HookEvent::PostCompact, vec![trigger.to_owned()], facts)
             .await
     }
 
@@ -309,16 +323,21 @@ impl Hooks {
     }
 
     /// Returns the shared state if any hook is for this event.
-    fn wanted(&self, event: Event, names: &[&str]) -> Option<&Arc<Shared>> {
+    fn wanted(&self, event: HookEvent, names: &[&str]) -> Option<&Arc<SharedRunHooks>> {
         let shared = self.0.as_ref()?;
         let is_wanted = |hook: &Hook| hook.event == event && hook.matcher.admits(names);
         shared.hooks.iter().any(is_wanted).then_some(shared)
     }
 
-    async fn fire(&self, event: Event, names: Vec<String>, facts: Value) -> Result<Heard, Failure> {
+    async fn fire(
+        &self,
+        event: HookEvent,
+        names: Vec<String>,
+        facts: Value,
+    ) -> Result<CombinedHookAnswer, Failure> {
         let known: Vec<_> = names.iter().map(String::as_str).collect();
         let Some(shared) = self.wanted(event, &known) else {
-            return Ok(Heard::default());
+            return Ok(CombinedHookAnswer::default());
         };
         let shared = Arc::clone(shared);
         crate::drive::blocking(move || {
@@ -331,17 +350,17 @@ impl Hooks {
 
 /// Whether a run continues only because a hook said so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Active {
+pub enum StopHookActive {
     /// A hook kept the run going.
     Yes,
     /// No hook has kept the run going.
     No,
 }
 
-impl Heard {
+impl CombinedHookAnswer {
     /// Adds the answer of one hook.
-    fn take(&mut self, answer: Answer) {
-        let Answer {
+    fn take(&mut self, answer: HookAnswer) {
+        let HookAnswer {
             verdict,
             input,
             context,
@@ -359,7 +378,7 @@ impl Heard {
 
     /// Returns whether the next thing is prevented, whatever other hooks say.
     fn is_final(&self) -> bool {
-        let is_denied = matches!(self.verdict, Verdict::Deny(_));
+        let is_denied = matches!(self.verdict, HookVerdict::Deny(_));
         is_denied || self.block.is_some() || self.stop.is_some()
     }
 
@@ -369,7 +388,7 @@ impl Heard {
     }
 }
 
-fn names(call: &ToolCall) -> Vec<String> {
+fn names(call: &HookToolCall) -> Vec<String> {
     let names = names_of(&call.tool).into_iter();
     names.map(str::to_owned).collect()
 }

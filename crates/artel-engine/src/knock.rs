@@ -14,16 +14,16 @@ use artel_types::{
     Event, EventOutcome, Fact, Failure, RunId, SecretRedactor, ToolAnswered, ToolAsked,
 };
 
-use crate::audience::Audience;
-use crate::first::{First, answer_to, append_first, fenced};
+use crate::audience::RunObserver;
+use crate::first::{FirstRecordedAnswer, answer_to, append_first, fenced};
 use crate::log::CallLog;
-use crate::steer::{Course, Stop};
+use crate::steer::{RunSteeringState, ShutdownLevel};
 
 /// Poll interval while waiting for an answer.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Records everything up to the question, then asks a person.
-pub struct Knock {
+pub struct RecordingApprover {
     /// The approver that asks the person.
     pub inner: Arc<dyn ToolCallApprover>,
     /// The call log, which must be flushed before the question.
@@ -31,20 +31,20 @@ pub struct Knock {
     /// Removes secrets from everything that is stored.
     pub redactor: SecretRedactor,
     /// Whether this process should stop.
-    pub stop: tokio::sync::watch::Receiver<Stop>,
-    pub audience: Arc<dyn Audience>,
+    pub stop: tokio::sync::watch::Receiver<ShutdownLevel>,
+    pub audience: Arc<dyn RunObserver>,
 }
 
 /// Asks nobody here: people answer from wherever they see the waiting questions.
-pub struct Elsewhere {
-    stop: tokio::sync::watch::Receiver<Stop>,
+pub struct RemoteApprover {
+    stop: tokio::sync::watch::Receiver<ShutdownLevel>,
     settled: Mutex<Vec<String>>,
     news: Condvar,
 }
 
-impl Elsewhere {
+impl RemoteApprover {
     /// Waits until there is an answer, or until the process is to stop.
-    pub fn new(stop: tokio::sync::watch::Receiver<Stop>) -> Self {
+    pub fn new(stop: tokio::sync::watch::Receiver<ShutdownLevel>) -> Self {
         Self {
             stop,
             settled: Mutex::default(),
@@ -53,7 +53,7 @@ impl Elsewhere {
     }
 }
 
-impl ToolCallApprover for Elsewhere {
+impl ToolCallApprover for RemoteApprover {
     fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let mut settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -61,7 +61,7 @@ impl ToolCallApprover for Elsewhere {
                 settled.swap_remove(at);
                 return None;
             }
-            if *self.stop.borrow() != Stop::No {
+            if *self.stop.borrow() != ShutdownLevel::No {
                 return Some(ToolApprovalAnswer::Left.into());
             }
             let waited = self.news.wait_timeout(settled, LOOK);
@@ -77,7 +77,7 @@ impl ToolCallApprover for Elsewhere {
     }
 }
 
-impl ToolCallApprover for Knock {
+impl ToolCallApprover for RecordingApprover {
     fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         self.log.flush().ok()?;
         let asked = self.put(question).ok()?;
@@ -95,15 +95,15 @@ impl ToolCallApprover for Knock {
 }
 
 /// Marks the question as over when dropped, even if asking failed.
-struct Over<'o>(&'o AtomicBool);
+struct QuestionOverGuard<'o>(&'o AtomicBool);
 
-impl Drop for Over<'_> {
+impl Drop for QuestionOverGuard<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl Knock {
+impl RecordingApprover {
     /// Asks the question here, until it is answered elsewhere or no longer needed.
     fn pose(&self, question: &ToolApprovalQuestion, asked: u64) -> Option<AttributedToolApproval> {
         let is_over = AtomicBool::new(false);
@@ -114,7 +114,7 @@ impl Knock {
             ..question.clone()
         };
         std::thread::scope(|scope| {
-            let _over = Over(&is_over);
+            let _over = QuestionOverGuard(&is_over);
             scope.spawn(|| {
                 if let Some(why) = self.listen(question, asked, &is_over) {
                     self.inner.settled(&posed, &why);
@@ -124,13 +124,13 @@ impl Knock {
         })
     }
 
-    fn course(&self) -> Result<Course, Failure> {
+    fn course(&self) -> Result<RunSteeringState, Failure> {
         let chronicle = self.log.chronicle();
-        Course::of(chronicle.journal(), chronicle.run())
+        RunSteeringState::of(chronicle.journal(), chronicle.run())
     }
 
     fn is_cancelled(&self) -> bool {
-        matches!(self.course(), Ok(Course::Cancelled))
+        matches!(self.course(), Ok(RunSteeringState::Cancelled))
     }
 
     /// Holds back a yes while the run is paused. Nothing is begun if the run was cancelled
@@ -142,10 +142,12 @@ impl Knock {
         let mut rest = None;
         loop {
             let course = self.course();
-            if matches!(course, Ok(Course::GoesOn)) {
+            if matches!(course, Ok(RunSteeringState::GoesOn)) {
                 return said;
             }
-            if matches!(course, Ok(Course::Cancelled)) || *self.stop.borrow() != Stop::No {
+            if matches!(course, Ok(RunSteeringState::Cancelled))
+                || *self.stop.borrow() != ShutdownLevel::No
+            {
                 return ToolApprovalAnswer::Left.into();
             }
             // The run is paused, or the journal cannot be read now but may be readable at
@@ -242,11 +244,11 @@ impl Knock {
             (draft, chronicle.fence()),
         );
         match kept.ok()? {
-            First::Mine(_) => Some(AttributedToolApproval {
+            FirstRecordedAnswer::Mine(_) => Some(AttributedToolApproval {
                 is_recorded: true,
                 ..mine
             }),
-            First::Other(event) => Some(told(&event)),
+            FirstRecordedAnswer::Other(event) => Some(told(&event)),
         }
     }
 }

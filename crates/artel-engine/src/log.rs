@@ -11,32 +11,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use artel_tools::{RunGrant, ToolCallRecorder};
 use artel_types::{Actor, BlobRef, EventOutcome, Fact, RecordedText, ToolFinished};
 
-use crate::chronicle::{Chronicle, Entry};
-use crate::granted::TreeGrants;
+use crate::chronicle::{RunJournal, RunJournalEntry};
+use crate::granted::RunFamilyGrants;
 
 /// The run's journal, as its tools see it.
 pub struct CallLog {
-    chronicle: Chronicle,
-    calls: Mutex<HashMap<String, Bucket>>,
+    chronicle: RunJournal,
+    calls: Mutex<HashMap<String, CallLogBuffer>>,
 }
 
 /// The entries that one call has written so far.
 #[derive(Default)]
-struct Bucket {
+struct CallLogBuffer {
     /// Whether the entries wait to be appended together.
     gathers: bool,
-    entries: Vec<Entry>,
+    entries: Vec<RunJournalEntry>,
     finished: Option<ToolFinished>,
 }
 
 /// The entries and the result that a finished call leaves to append.
-pub(crate) struct Written {
-    pub(crate) entries: Vec<Entry>,
+pub(crate) struct PendingCallEntries {
+    pub(crate) entries: Vec<RunJournalEntry>,
     pub(crate) finished: Option<ToolFinished>,
 }
 
 impl CallLog {
-    pub fn new(chronicle: Chronicle) -> Self {
+    pub fn new(chronicle: RunJournal) -> Self {
         Self {
             chronicle,
             calls: Mutex::default(),
@@ -44,18 +44,18 @@ impl CallLog {
     }
 
     /// Begins a call. A call that changes nothing buffers all its entries.
-    pub(crate) fn begin(&self, call: &str, gathers: Gathers) {
-        let bucket = Bucket {
-            gathers: gathers == Gathers::Yes,
-            ..Bucket::default()
+    pub(crate) fn begin(&self, call: &str, gathers: CallLogBuffering) {
+        let bucket = CallLogBuffer {
+            gathers: gathers == CallLogBuffering::Yes,
+            ..CallLogBuffer::default()
         };
         self.lock().insert(call.to_owned(), bucket);
     }
 
     /// Ends a call and returns what is still to be appended.
-    pub(crate) fn end(&self, call: &str) -> Written {
+    pub(crate) fn end(&self, call: &str) -> PendingCallEntries {
         let bucket = self.lock().remove(call).unwrap_or_default();
-        Written {
+        PendingCallEntries {
             entries: bucket.entries,
             finished: bucket.finished,
         }
@@ -74,11 +74,11 @@ impl CallLog {
         appended.map_err(|failure| failure.to_string())
     }
 
-    pub(crate) fn chronicle(&self) -> &Chronicle {
+    pub(crate) fn chronicle(&self) -> &RunJournal {
         &self.chronicle
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Bucket>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, CallLogBuffer>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -106,7 +106,7 @@ fn is_huge(text: &RecordedText) -> bool {
 
 /// Whether a call buffers its entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Gathers {
+pub(crate) enum CallLogBuffering {
     Yes,
     No,
 }
@@ -125,7 +125,7 @@ impl ToolCallRecorder for CallLog {
             _ => None,
         };
         let is_result = finished.is_some();
-        let mut entry = Entry::quiet(fact).ending(outcome);
+        let mut entry = RunJournalEntry::quiet(fact).ending(outcome);
         entry.actor = by;
         {
             let mut calls = self.lock();
@@ -143,7 +143,7 @@ impl ToolCallRecorder for CallLog {
 
     fn granted(&self) -> Vec<RunGrant> {
         let chronicle = &self.chronicle;
-        let granted = TreeGrants::read(chronicle.journal().reader(), [chronicle.trace()]);
+        let granted = RunFamilyGrants::read(chronicle.journal().reader(), [chronicle.trace()]);
         // Unreadable grants allow nothing: the person is asked.
         granted.map_or_else(|_| Vec::new(), |all| all.of(chronicle.run(), u64::MAX))
     }

@@ -8,9 +8,9 @@ use artel_types::{
 };
 
 use crate::act::base64;
-use crate::chronicle::{Chronicle, Entry};
+use crate::chronicle::{RunJournal, RunJournalEntry};
 use crate::drive::rules_of;
-use crate::ground::Workplace;
+use crate::ground::RunToolEnvironment;
 
 /// Finds the fact with which a run was prepared.
 pub fn prepared(events: &[Event]) -> Option<&RunPrepared> {
@@ -22,9 +22,9 @@ pub fn prepared(events: &[Event]) -> Option<&RunPrepared> {
 
 /// Folds the events of a run into its state.
 pub fn fold(
-    chronicle: &Chronicle,
+    chronicle: &RunJournal,
     events: &[Event],
-    workplace: &Workplace,
+    workplace: &RunToolEnvironment,
 ) -> Result<AgentRun, Failure> {
     let prepared = prepared(events).ok_or_else(|| {
         Failure::new(
@@ -55,7 +55,7 @@ pub fn fold(
     Ok(turn)
 }
 
-fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<MessageImage>, Failure> {
+fn images(chronicle: &RunJournal, finished: &ToolFinished) -> Result<Vec<MessageImage>, Failure> {
     let kept = finished.images.iter().flatten();
     kept.map(|image| {
         let bytes = chronicle.journal().blobs().get(&image.at.blob)?;
@@ -73,8 +73,8 @@ fn images(chronicle: &Chronicle, finished: &ToolFinished) -> Result<Vec<MessageI
 pub fn settle(
     turn: &mut AgentRun,
     after: u64,
-    workplace: &Workplace,
-) -> Result<Vec<Entry>, Failure> {
+    workplace: &RunToolEnvironment,
+) -> Result<Vec<RunJournalEntry>, Failure> {
     let flights = turn.in_flight();
     let mut entries = Vec::new();
     let goes_back = |flight: &InFlightToolCall| flight.was_allowed && flight.unknown == "restore";
@@ -98,6 +98,6 @@ pub fn settle(
         after,
         settled: settled.collect(),
     };
-    entries.push(Entry::shown(continued));
+    entries.push(RunJournalEntry::shown(continued));
     Ok(entries)
 }

@@ -10,8 +10,8 @@ use artel_rules::tokens;
 use artel_types::model::{ModelCallPriority, ModelCallReason, ModelMessage, ModelRequest};
 use artel_types::{ContextCompacted, Failure};
 
-use crate::chronicle::Entry;
-use crate::drive::{Driver, blocking};
+use crate::chronicle::RunJournalEntry;
+use crate::drive::{RunDriver, blocking};
 
 /// Step name that marks calls for summaries; they are not turns of the agent.
 const STEP: &str = "summary";
@@ -19,7 +19,7 @@ const STEP: &str = "summary";
 /// Tokens reserved for the reply and for errors of the estimate.
 const RESERVE: u64 = 8_000;
 
-impl Driver {
+impl RunDriver {
     /// Shortens the conversation if it would not fit, or hands the work over. Returns
     /// whether it did either.
     pub(crate) async fn shorten(&mut self) -> Result<bool, Failure> {
@@ -74,7 +74,7 @@ impl Driver {
             after,
             messages: kept,
         };
-        let entry = Entry::quiet(fact.clone());
+        let entry = RunJournalEntry::quiet(fact.clone());
         self.setup.chronicle.append(vec![entry]).await?;
         fact.messages = artel_types::RecordedText::Inline(json);
         self.fold(&fact.into())?;

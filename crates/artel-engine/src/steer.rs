@@ -20,7 +20,7 @@ const OF_PLANS: &[&str] = &[
 
 /// Whether this process should stop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stop {
+pub enum ShutdownLevel {
     /// Keep running.
     #[default]
     No,
@@ -32,13 +32,13 @@ pub enum Stop {
 
 /// The steering state of a run, as recorded in the journal now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Course {
+pub(crate) enum RunSteeringState {
     GoesOn,
     Paused,
     Cancelled,
 }
 
-impl Course {
+impl RunSteeringState {
     /// Reads the current state from the journal. The driver learns of it a moment later,
     /// so code that is about to begin something after a long wait checks here.
     pub(crate) fn of(journal: &Journal, run: RunId) -> Result<Self, Failure> {
@@ -65,10 +65,10 @@ impl Course {
 
 /// Listens to what people record for runs, and passes it on to all connected runs.
 #[derive(Debug, Clone, Default)]
-pub struct Wheel(Arc<Ears>);
+pub struct SteeringHub(Arc<SteeringListeners>);
 
 #[derive(Debug, Default)]
-struct Ears {
+struct SteeringListeners {
     by_run: Mutex<HashMap<RunId, Ear>>,
     /// Closes when nobody holds the hub any more, so that the listeners end: a daemon
     /// outlives all of its runs.
@@ -80,19 +80,19 @@ type Ear = mpsc::UnboundedSender<(u64, Box<Fact>)>;
 
 /// Receives the events for one run.
 #[derive(Debug)]
-pub struct Steering {
+pub struct SteeringInbox {
     facts: mpsc::UnboundedReceiver<(u64, Box<Fact>)>,
     /// Sequence numbers of events that the driver recorded itself and has not received
     /// yet.
     own: BTreeSet<u64>,
     /// Sequence number of the last event that the driver already knows.
     known: u64,
-    stop: watch::Receiver<Stop>,
-    wheel: Wheel,
+    stop: watch::Receiver<ShutdownLevel>,
+    wheel: SteeringHub,
     run: RunId,
 }
 
-impl Wheel {
+impl SteeringHub {
     /// Starts listening after the sequence number `after`, as long as somebody holds the
     /// hub.
     pub fn listen(journal: &Journal, after: u64) -> Self {
@@ -152,10 +152,10 @@ impl Wheel {
     }
 
     /// Connects a run.
-    pub fn steer(&self, run: RunId, stop: watch::Receiver<Stop>) -> Steering {
+    pub fn steer(&self, run: RunId, stop: watch::Receiver<ShutdownLevel>) -> SteeringInbox {
         let (sender, facts) = mpsc::unbounded_channel();
         self.lock().insert(run, sender);
-        Steering {
+        SteeringInbox {
             facts,
             own: BTreeSet::new(),
             known: 0,
@@ -171,7 +171,7 @@ impl Wheel {
     }
 }
 
-impl Steering {
+impl SteeringInbox {
     /// Skips events that the driver has already read. It listens first and reads
     /// afterwards, so that everything recorded in between is either read or received, and
     /// never lost.
@@ -214,19 +214,19 @@ impl Steering {
         }
     }
 
-    pub(crate) fn stop(&self) -> Stop {
+    pub(crate) fn stop(&self) -> ShutdownLevel {
         *self.stop.borrow()
     }
 }
 
 /// Waits for a stronger stop request, or for ever if nobody can send one.
-async fn grown(stop: &mut watch::Receiver<Stop>) {
+async fn grown(stop: &mut watch::Receiver<ShutdownLevel>) {
     if stop.changed().await.is_err() {
         std::future::pending().await
     }
 }
 
-impl Drop for Steering {
+impl Drop for SteeringInbox {
     fn drop(&mut self) {
         self.wheel.lock().remove(&self.run);
     }

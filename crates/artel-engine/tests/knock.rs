@@ -5,7 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{CallLog, Chronicle, Elsewhere, Knock, Nobody, Stop, answer_first};
+use artel_engine::{
+    CallLog, NullRunObserver, RecordingApprover, RemoteApprover, RunJournal, ShutdownLevel,
+    answer_first,
+};
 use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_policy::{ConsentRecord, PolicyAnswer, PolicyRuling};
 use artel_testkit::{Random, Scratch, random_trace};
@@ -28,7 +31,7 @@ struct Scene {
     run: RunId,
     trace: TraceId,
     /// Who drives the run may want to stop.
-    stop: watch::Sender<Stop>,
+    stop: watch::Sender<ShutdownLevel>,
     question: ToolApprovalQuestion,
 }
 
@@ -41,7 +44,7 @@ impl Scene {
             _scratch: scratch,
             run: RunId::from_random(random.bytes()),
             trace: random_trace(&mut random),
-            stop: watch::channel(Stop::No).0,
+            stop: watch::channel(ShutdownLevel::No).0,
             question: ToolApprovalQuestion {
                 call: "1.1".to_owned(),
                 tool: "bash".to_owned(),
@@ -53,15 +56,15 @@ impl Scene {
         }
     }
 
-    fn knock(&self, inner: impl ToolCallApprover + 'static) -> Knock {
+    fn knock(&self, inner: impl ToolCallApprover + 'static) -> RecordingApprover {
         let actor = Actor::system("run");
-        let chronicle = Chronicle::new(self.journal.clone(), self.run, self.trace, None, actor);
-        Knock {
+        let chronicle = RunJournal::new(self.journal.clone(), self.run, self.trace, None, actor);
+        RecordingApprover {
             inner: Arc::new(inner),
             log: Arc::new(CallLog::new(chronicle)),
             redactor: SecretRedactor::none(),
             stop: self.stop.subscribe(),
-            audience: Arc::new(Nobody),
+            audience: Arc::new(NullRunObserver),
         }
     }
 
@@ -69,8 +72,8 @@ impl Scene {
     /// comes of it.
     fn asked(&self, happens: impl FnOnce(u64)) -> Option<AttributedToolApproval> {
         // Whoever asks does not look whether the process stops: what is seen is the knock's doing.
-        let (_never, stop) = watch::channel(Stop::No);
-        let knock = self.knock(Elsewhere::new(stop));
+        let (_never, stop) = watch::channel(ShutdownLevel::No);
+        let knock = self.knock(RemoteApprover::new(stop));
         std::thread::scope(|scope| {
             let asking = scope.spawn(|| knock.approve(&self.question));
             let filter = EventFilter {
@@ -178,7 +181,7 @@ fn a_yes_to_a_paused_run_begins_nothing_where_that_is_left() {
     let said = scene.asked(|asked| {
         scene.steer("pause");
         assert!(scene.yes(asked).is_none());
-        scene.stop.send_replace(Stop::Politely);
+        scene.stop.send_replace(ShutdownLevel::Politely);
     });
     assert!(is_left(said.as_ref()), "{said:?}");
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use artel_workshop::Stop;
+use artel_workshop::ShutdownLevel;
 use axum::Router;
 use axum::extract::{ConnectInfo, DefaultBodyLimit};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -126,7 +126,11 @@ impl Places {
 }
 
 /// Serves requests until the server is asked to stop.
-pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch::Receiver<Stop>) {
+pub(crate) async fn serve(
+    listeners: Listeners,
+    desk: Arc<Desk>,
+    mut stop: watch::Receiver<ShutdownLevel>,
+) {
     let router = router(&desk);
     let places = Places::default();
     let mut tasks = JoinSet::new();
@@ -144,7 +148,7 @@ pub(crate) async fn serve(listeners: Listeners, desk: Arc<Desk>, mut stop: watch
         };
         // A new connection waits until there is room: soon another one has its response, or
         // has been idle long enough.
-        while !places.make_room() && *stop.borrow() == Stop::No {
+        while !places.make_room() && *stop.borrow() == ShutdownLevel::No {
             tokio::time::sleep(NO_ROOM).await;
         }
         let place = Arc::new(Place::new());

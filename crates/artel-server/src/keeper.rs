@@ -22,7 +22,7 @@ use std::time::Duration;
 use artel_journal::{EventFilter, JournalRecord, JournalSubscription, LeaseFence};
 use artel_types::plan::Urgency;
 use artel_types::{ActorSurface, Fact, Failure, FailureCode, RunId, TraceId};
-use artel_workshop::{InboxFound, Listens, Stop};
+use artel_workshop::{InboxFound, Listens, ShutdownLevel};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -85,7 +85,7 @@ pub(crate) struct Kept {
     going: JoinHandle<Result<(), Failure>>,
     /// Notified when the whole server must stop: it was asked to, or another process is the
     /// daemon.
-    pub(crate) over: watch::Receiver<Stop>,
+    pub(crate) over: watch::Receiver<ShutdownLevel>,
 }
 
 impl Kept {
@@ -113,9 +113,9 @@ struct Keeper {
     found: mpsc::UnboundedReceiver<TraceId>,
     orders: mpsc::UnboundedReceiver<Order>,
     is_held: bool,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<ShutdownLevel>,
     /// Tells running tasks to stop, politely at first.
-    ends: watch::Sender<Stop>,
+    ends: watch::Sender<ShutdownLevel>,
 }
 
 /// Becomes the daemon, takes up leftover tasks, and starts the scheduler, which runs until
@@ -124,7 +124,7 @@ pub(crate) async fn keep(
     desk: Arc<Desk>,
     listens: Listens,
     found: mpsc::UnboundedReceiver<TraceId>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<ShutdownLevel>,
 ) -> Result<Kept, Failure> {
     let workshop = desk.workshop();
     let fence = workshop.become_daemon(&desk.journal).await?;
@@ -139,7 +139,7 @@ pub(crate) async fn keep(
         tasks: UnderWay::default(),
         count: 0,
         asking: AllAsking::default(),
-        ends: watch::channel(Stop::No).0,
+        ends: watch::channel(ShutdownLevel::No).0,
         fence,
         found,
         stop,
@@ -147,10 +147,10 @@ pub(crate) async fn keep(
     };
     let taken = keeper.take_up().await?;
     workshop.daemon_is_up(&keeper.desk.journal, listens, taken)?;
-    let (ends, over) = watch::channel(Stop::No);
+    let (ends, over) = watch::channel(ShutdownLevel::No);
     let going = tokio::spawn(async move {
         let went = keeper.go(&ends).await;
-        ends.send_replace(Stop::Politely);
+        ends.send_replace(ShutdownLevel::Politely);
         went
     });
     Ok(Kept { going, over })
@@ -192,7 +192,7 @@ impl Keeper {
     /// Runs the scheduler until it is asked to stop or another process has become the
     /// daemon. From then on it starts and records nothing more, because that is the other
     /// daemon's job.
-    async fn go(mut self, over: &watch::Sender<Stop>) -> Result<(), Failure> {
+    async fn go(mut self, over: &watch::Sender<ShutdownLevel>) -> Result<(), Failure> {
         let mut renewal = tokio::time::interval(RENEW);
         let mut sweep = tokio::time::interval(SWEEP);
         renewal.tick().await;
@@ -219,7 +219,7 @@ impl Keeper {
                 },
             }
         };
-        over.send_replace(Stop::Politely);
+        over.send_replace(ShutdownLevel::Politely);
         match lost {
             None => {
                 self.rest().await;
@@ -269,7 +269,7 @@ impl Keeper {
     }
 
     /// Returns the activity tracker and the stop signal for the next task.
-    fn ways(&mut self) -> (Asks, watch::Receiver<Stop>) {
+    fn ways(&mut self) -> (Asks, watch::Receiver<ShutdownLevel>) {
         self.count += 1;
         (self.asking.of(self.count), self.ends.subscribe())
     }
@@ -445,14 +445,14 @@ impl Keeper {
 
     /// Stops all running tasks, first politely, then at once.
     async fn rest(&mut self) {
-        self.ends.send_replace(Stop::Politely);
+        self.ends.send_replace(ShutdownLevel::Politely);
         let count = self.tasks.len();
         if count > 0 {
             (self.desk.says)(&format!("stopping; {count} under way come to rest first"));
         }
         let all = async { while self.tasks.next().await.is_some() {} };
         if tokio::time::timeout(POLITELY, all).await.is_err() {
-            self.ends.send_replace(Stop::Now);
+            self.ends.send_replace(ShutdownLevel::Now);
             let all = async { while self.tasks.next().await.is_some() {} };
             // Tasks that still run are taken up at the next start, as after a crash.
             drop(tokio::time::timeout(Duration::from_secs(2), all).await);
@@ -461,9 +461,9 @@ impl Keeper {
 }
 
 /// Waits until the server is asked to stop.
-pub(crate) async fn told_to_stop(stop: &mut watch::Receiver<Stop>) {
+pub(crate) async fn told_to_stop(stop: &mut watch::Receiver<ShutdownLevel>) {
     // A dropped sender also means stop.
-    drop(stop.wait_for(|stop| *stop != Stop::No).await);
+    drop(stop.wait_for(|stop| *stop != ShutdownLevel::No).await);
 }
 
 async fn sleep_until(at: Option<Instant>) {

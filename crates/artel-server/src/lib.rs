@@ -23,7 +23,7 @@ pub use listen::{Address, Reach, Said};
 use std::sync::Arc;
 
 use artel_types::Failure;
-use artel_workshop::{Stop, Workshop};
+use artel_workshop::{ShutdownLevel, Workshop};
 use tokio::sync::{mpsc, watch::Receiver};
 
 use crate::desk::Desk;
@@ -45,7 +45,7 @@ pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
 pub async fn serve(
     workshop: Arc<Workshop>,
     options: Options,
-    stop: Receiver<Stop>,
+    stop: Receiver<ShutdownLevel>,
     reload: Receiver<u64>,
 ) -> Result<(), Failure> {
     let Options {

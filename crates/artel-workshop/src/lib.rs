@@ -57,7 +57,7 @@ pub use agents::{
     NewAgent,
 };
 pub use artel_config::{ViewerRole, VisibilityLevel};
-pub use artel_engine::{Audience, Elsewhere, Nobody, Spell, hooks::Stranger};
+pub use artel_engine::{NullRunObserver, RemoteApprover, RunObserver, Spell, hooks::UntrustedHook};
 pub use artel_rules::conduct::{
     PlanRun, PlanRunRules as PlanRules, StepFailurePolicy as OnFailure,
 };
@@ -95,9 +95,10 @@ pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, Por
 pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
 pub use runs::{
     CallTold, Company, Cut, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList,
-    HookRow, Left, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
-    RunOrder, RunRow, SkillsFound, Standing, Steer, Steered, SteeredStep, Stop, StoryPage,
-    StoryWanted, ToldLine, Trust, TrustQuestion, View, Which, Words, brief, price, seen,
+    HookRow, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
+    RunOrder, RunRow, RunSuspendReason, ShutdownLevel, SkillsFound, Standing, Steer, Steered,
+    SteeredStep, StoryPage, StoryWanted, ToldLine, Trust, TrustQuestion, View, Which, Words, brief,
+    price, seen,
 };
 pub use skills::{
     Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artel_engine::Stop;
+use artel_engine::ShutdownLevel;
 use artel_types::{DiskShortage, DiskShortageReason, DiskSpaceWait, Failure, FailureCode};
 use tokio::sync::watch;
 
@@ -32,7 +32,7 @@ pub(crate) struct Patience<'w> {
     folder: PathBuf,
     /// Probes the folder without writing.
     seen: fn(&Path) -> Option<DiskShortageReason>,
-    stop: Option<watch::Receiver<Stop>>,
+    stop: Option<watch::Receiver<ShutdownLevel>>,
     tries: usize,
     /// When the current count of retries began.
     since: Duration,
@@ -55,7 +55,7 @@ type Wait = Option<(PathBuf, DiskSpaceWait)>;
 impl Patience<'_> {
     /// Also stops waiting when `stop` says so.
     #[must_use]
-    pub(crate) fn until(self, stop: &watch::Receiver<Stop>) -> Self {
+    pub(crate) fn until(self, stop: &watch::Receiver<ShutdownLevel>) -> Self {
         let stop = Some(stop.clone());
         Self { stop, ..self }
     }
@@ -87,7 +87,7 @@ impl Patience<'_> {
     fn look(&mut self, failure: &Failure, wait: &mut Wait) -> ControlFlow<bool, Duration> {
         let room = &self.workshop.caller.room;
         let stop = self.stop.as_ref();
-        let is_stopped = stop.is_some_and(|stop| *stop.borrow() != Stop::No);
+        let is_stopped = stop.is_some_and(|stop| *stop.borrow() != ShutdownLevel::No);
         let Some(said) = Said::of(failure).filter(|_| !is_stopped && room.is_awaited()) else {
             return ControlFlow::Break(false);
         };

@@ -28,7 +28,7 @@ mod trust;
 mod view;
 
 pub use apply::{Placed, Proposal};
-pub use artel_engine::{Left, Stop};
+pub use artel_engine::{RunSuspendReason, ShutdownLevel};
 pub use excerpt::Excerpt;
 pub(crate) use excerpt::Finding;
 pub use fork::ForkOrder;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artel_engine::Audience;
+use artel_engine::RunObserver;
 use artel_policy::redact::find_secret_in;
 use artel_tools::AskablePerson;
 use artel_types::{Failure, FailureCode};
@@ -50,7 +50,7 @@ impl Workshop {
 /// A person at a prompt, who is asked again as long as the answer holds a secret.
 struct SecretCheckedPerson {
     workshop: Arc<Workshop>,
-    audience: Arc<dyn Audience>,
+    audience: Arc<dyn RunObserver>,
     person: Arc<dyn AskablePerson>,
     /// Questions that have been settled elsewhere.
     settled: Mutex<BTreeSet<String>>,

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use artel_types::{Failure, FailureCode, FailureKind};
-use artel_workshop::Stop;
+use artel_workshop::ShutdownLevel;
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -47,7 +47,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure>
 /// second at once; the third no longer waits for it.
 pub(crate) fn block_on_stoppable<T>(
     future: impl Future<Output = T>,
-    stop: &watch::Sender<Stop>,
+    stop: &watch::Sender<ShutdownLevel>,
 ) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
         Failure::new(FailureCode::X001, "the runtime could not be started")
@@ -75,7 +75,7 @@ pub(crate) fn block_on_stoppable<T>(
 
 /// Serves until a signal asks to stop. A hang-up signal reloads the settings.
 pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
-    serve: impl FnOnce(watch::Receiver<Stop>, watch::Receiver<u64>) -> F,
+    serve: impl FnOnce(watch::Receiver<ShutdownLevel>, watch::Receiver<u64>) -> F,
 ) -> Result<T, Failure> {
     let not_started = |error: std::io::Error| {
         Failure::new(FailureCode::X001, "the runtime could not be started")
@@ -86,7 +86,7 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     let done = runtime.block_on(async {
         let mut ear = Ear::open().map_err(not_started)?;
         let mut hang_up = signal(SignalKind::hangup()).map_err(not_started)?;
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (again, agains) = watch::channel(0);
         let mut serving = pin!(serve(stops, agains));
         loop {
@@ -94,7 +94,7 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
                 biased;
                 done = &mut serving => return Ok(done),
                 _ = hang_up.recv() => again.send_modify(|count| *count += 1),
-                () = ear.hear() => { stop.send_replace(Stop::Politely); }
+                () = ear.hear() => { stop.send_replace(ShutdownLevel::Politely); }
             }
         }
     });
@@ -106,11 +106,13 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
 
 /// Returns the failure of a command. If the person stopped the command at a question, that
 /// is the failure, and not that nobody answered.
-pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<Stop>) -> Failure {
+pub(crate) fn unless_stopped(failure: Failure, stop: &watch::Sender<ShutdownLevel>) -> Failure {
     match *stop.borrow() {
-        Stop::Politely | Stop::Now if failure.kind() == FailureKind::Refused => interrupted(),
+        ShutdownLevel::Politely | ShutdownLevel::Now if failure.kind() == FailureKind::Refused => {
+            interrupted()
+        }
         // The command was waiting for disk space when it was stopped.
-        Stop::Politely | Stop::Now if failure.code == FailureCode::J006 => {
+        ShutdownLevel::Politely | ShutdownLevel::Now if failure.code == FailureCode::J006 => {
             let why = interrupted().because(failure.what);
             match failure.advice {
                 Some(advice) => why.advise(advice),

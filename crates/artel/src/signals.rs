@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use artel_types::{DiskSpaceMonitor, FailureKind};
-use artel_workshop::Stop;
+use artel_workshop::ShutdownLevel;
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
@@ -18,7 +18,7 @@ static HEARD: Mutex<Option<watch::Sender<u64>>> = Mutex::new(None);
 static EARS: AtomicUsize = AtomicUsize::new(0);
 
 /// The work that signals ask to stop.
-static WORK: Mutex<Option<watch::Sender<Stop>>> = Mutex::new(None);
+static WORK: Mutex<Option<watch::Sender<ShutdownLevel>>> = Mutex::new(None);
 
 /// The monitor with which writers wait for disk space. A process that is told to end stops
 /// waiting.
@@ -60,7 +60,7 @@ impl Ear {
 
     /// Starts to listen on behalf of work that can be asked to stop: the first signal asks
     /// it politely, the next at once.
-    pub(crate) fn for_work(stop: &watch::Sender<Stop>) -> io::Result<Self> {
+    pub(crate) fn for_work(stop: &watch::Sender<ShutdownLevel>) -> io::Result<Self> {
         *lock(&WORK) = Some(stop.clone());
         Self::new(Asks::Work)
     }
@@ -138,8 +138,8 @@ fn listen(
             if let Some(stop) = lock(&WORK).as_ref() {
                 stop.send_modify(|wish| {
                     *wish = match wish {
-                        Stop::No => Stop::Politely,
-                        Stop::Politely | Stop::Now => Stop::Now,
+                        ShutdownLevel::No => ShutdownLevel::Politely,
+                        ShutdownLevel::Politely | ShutdownLevel::Now => ShutdownLevel::Now,
                     };
                 });
             }

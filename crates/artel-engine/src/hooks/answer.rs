@@ -7,14 +7,14 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::event::Event;
+use super::event::HookEvent;
 
 /// Longest text of one hook that enters a conversation, in bytes.
 const LONGEST_TEXT: usize = 10_000;
 
 /// A hook's verdict on a call. Of several the strictest counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HookVerdict {
     /// No verdict: policy decides.
     #[default]
     Pass,
@@ -30,9 +30,9 @@ pub enum Verdict {
 
 /// The answer of one hook.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
+pub struct HookAnswer {
     /// The verdict on the call.
-    pub verdict: Verdict,
+    pub verdict: HookVerdict,
     /// A different input for the call.
     pub input: Option<Value>,
     /// Words for the agent.
@@ -48,7 +48,7 @@ pub struct Answer {
 
 /// The outcome of a hook command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct HookCommandOutcome {
     /// The exit code, if the command ended by itself.
     pub(super) exit: Option<i32>,
     pub(super) stdout: String,
@@ -59,37 +59,37 @@ pub(super) struct Ended {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Output {
+struct HookOutputJson {
     #[serde(rename = "continue")]
     goes_on: Option<bool>,
     stop_reason: Option<String>,
     system_message: Option<String>,
-    decision: Option<Decision>,
+    decision: Option<HookDecisionJson>,
     reason: Option<String>,
-    hook_specific_output: Option<Specific>,
+    hook_specific_output: Option<HookSpecificOutputJson>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Specific {
+struct HookSpecificOutputJson {
     hook_event_name: Option<String>,
-    permission_decision: Option<Decision>,
+    permission_decision: Option<HookDecisionJson>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Value>,
     additional_context: Option<String>,
-    decision: Option<Permission>,
+    decision: Option<HookPermissionJson>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Permission {
-    behavior: Decision,
+struct HookPermissionJson {
+    behavior: HookDecisionJson,
     message: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Decision {
+enum HookDecisionJson {
     Allow,
     /// The former name of `allow`.
     Approve,
@@ -99,7 +99,7 @@ enum Decision {
     Block,
 }
 
-impl Verdict {
+impl HookVerdict {
     /// Returns the stricter of two verdicts, or the first if they are equal.
     pub(super) fn or_stricter(self, other: Self) -> Self {
         if other.rank() > self.rank() {
@@ -130,12 +130,12 @@ impl Verdict {
     }
 }
 
-impl Answer {
+impl HookAnswer {
     /// Returns the answer that prevents the guarded thing.
-    pub(super) fn blocking(event: Event, why: String) -> Self {
+    pub(super) fn blocking(event: HookEvent, why: String) -> Self {
         match event {
-            Event::PreToolUse | Event::PermissionRequest => Self {
-                verdict: Verdict::Deny(why),
+            HookEvent::PreToolUse | HookEvent::PermissionRequest => Self {
+                verdict: HookVerdict::Deny(why),
                 ..Self::default()
             },
             _ => Self {
@@ -147,12 +147,12 @@ impl Answer {
 
     /// Returns the word for the record.
     pub(super) fn word(&self) -> &'static str {
-        let is_mere = matches!(self.verdict, Verdict::Pass | Verdict::Allow);
+        let is_mere = matches!(self.verdict, HookVerdict::Pass | HookVerdict::Allow);
         if is_mere && (self.block.is_some() || self.stop.is_some()) {
             return "block";
         }
         match (&self.verdict, &self.context) {
-            (Verdict::Pass, Some(_)) => "context",
+            (HookVerdict::Pass, Some(_)) => "context",
             (verdict, _) => verdict.word(),
         }
     }
@@ -160,7 +160,7 @@ impl Answer {
     /// Returns whether any part reaches the agent or its actions: words, reasons, a
     /// different input.
     pub(super) fn reaches_the_agent(&self) -> bool {
-        let has_reason = !matches!(self.verdict, Verdict::Pass | Verdict::Allow);
+        let has_reason = !matches!(self.verdict, HookVerdict::Pass | HookVerdict::Allow);
         let said = [&self.context, &self.block, &self.stop];
         has_reason || self.input.is_some() || said.iter().any(|words| words.is_some())
     }
@@ -168,8 +168,8 @@ impl Answer {
     /// Returns the hook's words for the record.
     pub(super) fn message(&self) -> String {
         let reason = match &self.verdict {
-            Verdict::Ask(why) | Verdict::Defer(why) | Verdict::Deny(why) => Some(why),
-            Verdict::Pass | Verdict::Allow => None,
+            HookVerdict::Ask(why) | HookVerdict::Defer(why) | HookVerdict::Deny(why) => Some(why),
+            HookVerdict::Pass | HookVerdict::Allow => None,
         };
         let said = [&self.stop, &self.block, &self.context, &self.notice];
         let said = reason.into_iter().chain(said.into_iter().flatten());
@@ -181,9 +181,9 @@ impl Answer {
     }
 }
 
-impl Ended {
+impl HookCommandOutcome {
     /// Reads the answer of a hook, or returns why it failed.
-    pub(super) fn answer(&self, event: Event) -> Result<Answer, String> {
+    pub(super) fn answer(&self, event: HookEvent) -> Result<HookAnswer, String> {
         if let Some(trouble) = &self.trouble {
             return Err(bounded(trouble));
         }
@@ -195,11 +195,11 @@ impl Ended {
                     why => bounded(why),
                 };
                 Ok(if event.hears_exit_two() {
-                    Answer::blocking(event, why)
+                    HookAnswer::blocking(event, why)
                 } else {
-                    Answer {
+                    HookAnswer {
                         notice: Some(why),
-                        ..Answer::default()
+                        ..HookAnswer::default()
                     }
                 })
             }
@@ -216,7 +216,7 @@ impl Ended {
         }
     }
 
-    fn output(&self, event: Event) -> Result<Answer, String> {
+    fn output(&self, event: HookEvent) -> Result<HookAnswer, String> {
         let text = self.stdout.trim();
         if text.starts_with('{') {
             let bad = |why: &dyn std::fmt::Display| {
@@ -227,19 +227,20 @@ impl Ended {
             if specific.is_some_and(|it| !it.is_object() && !it.is_null()) {
                 return Err(bad(&"`hookSpecificOutput` is not an object"));
             }
-            let output: Output = serde_json::from_value(value).map_err(|error| bad(&error))?;
+            let output: HookOutputJson =
+                serde_json::from_value(value).map_err(|error| bad(&error))?;
             return output.answer(event);
         }
         let context = event.hears_plain_text() && !text.is_empty();
-        Ok(Answer {
+        Ok(HookAnswer {
             context: context.then(|| bounded(text)),
-            ..Answer::default()
+            ..HookAnswer::default()
         })
     }
 }
 
-impl Output {
-    fn answer(self, event: Event) -> Result<Answer, String> {
+impl HookOutputJson {
+    fn answer(self, event: HookEvent) -> Result<HookAnswer, String> {
         let specific = self.hook_specific_output.unwrap_or_default();
         if let Some(other) = &specific.hook_event_name
             && other != event.name()
@@ -247,7 +248,7 @@ impl Output {
             let (event, other) = (event.name(), bounded(other));
             return Err(format!("it answered for {other} and was run for {event}"));
         }
-        let mut answer = Answer::default();
+        let mut answer = HookAnswer::default();
         let reason = self.reason.as_deref().map(bounded);
         if let Some(decision) = self.decision {
             answer = decided(event, decision, reason.clone())?;
@@ -257,7 +258,7 @@ impl Output {
             let verdict = decided(event, decision, why.or(reason))?.verdict;
             answer.verdict = answer.verdict.or_stricter(verdict);
         }
-        if let Some(Permission { behavior, message }) = specific.decision {
+        if let Some(HookPermissionJson { behavior, message }) = specific.decision {
             let verdict = decided(event, behavior, message.as_deref().map(bounded))?.verdict;
             answer.verdict = answer.verdict.or_stricter(verdict);
         }
@@ -282,23 +283,27 @@ impl Output {
 }
 
 /// Reads a decision. A decision that does not fit the event is an error of the hook.
-fn decided(event: Event, decision: Decision, why: Option<String>) -> Result<Answer, String> {
+fn decided(
+    event: HookEvent,
+    decision: HookDecisionJson,
+    why: Option<String>,
+) -> Result<HookAnswer, String> {
     let why = why.unwrap_or_else(|| "it gave no reason".to_owned());
-    let is_call = matches!(event, Event::PreToolUse | Event::PermissionRequest);
+    let is_call = matches!(event, HookEvent::PreToolUse | HookEvent::PermissionRequest);
     let verdict = match decision {
-        Decision::Deny | Decision::Block => {
-            return Ok(Answer::blocking(event, why));
+        HookDecisionJson::Deny | HookDecisionJson::Block => {
+            return Ok(HookAnswer::blocking(event, why));
         }
-        Decision::Allow | Decision::Approve => Verdict::Allow,
-        Decision::Ask if is_call => Verdict::Ask(why),
-        Decision::Defer if is_call => Verdict::Defer(why),
-        Decision::Ask | Decision::Defer => {
+        HookDecisionJson::Allow | HookDecisionJson::Approve => HookVerdict::Allow,
+        HookDecisionJson::Ask if is_call => HookVerdict::Ask(why),
+        HookDecisionJson::Defer if is_call => HookVerdict::Defer(why),
+        HookDecisionJson::Ask | HookDecisionJson::Defer => {
             return Err(format!("its decision does not fit {}", event.name()));
         }
     };
-    Ok(Answer {
+    Ok(HookAnswer {
         verdict,
-        ..Answer::default()
+        ..HookAnswer::default()
     })
 }
 

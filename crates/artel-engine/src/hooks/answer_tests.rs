@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 
-fn ended(exit: i32, stdout: &str, stderr: &str) -> Ended {
-    Ended {
+fn ended(exit: i32, stdout: &str, stderr: &str) -> HookCommandOutcome {
+    HookCommandOutcome {
         exit: Some(exit),
         stdout: stdout.to_owned(),
         stderr: stderr.to_owned(),
@@ -14,7 +14,7 @@ fn ended(exit: i32, stdout: &str, stderr: &str) -> Ended {
     }
 }
 
-fn specific(event: Event, field: &str, value: Value) -> String {
+fn specific(event: HookEvent, field: &str, value: Value) -> String {
     let mut output = json!({"hookEventName": event.name()});
     output[field] = value;
     json!({"hookSpecificOutput": output}).to_string()
@@ -22,12 +22,12 @@ fn specific(event: Event, field: &str, value: Value) -> String {
 
 #[test]
 fn exit_codes_mean_what_the_convention_says() {
-    let pre = Event::PreToolUse;
-    let deny = |why: &str| Verdict::Deny(why.to_owned());
-    assert_eq!(ended(0, "", "noise").answer(pre), Ok(Answer::default()));
+    let pre = HookEvent::PreToolUse;
+    let deny = |why: &str| HookVerdict::Deny(why.to_owned());
+    assert_eq!(ended(0, "", "noise").answer(pre), Ok(HookAnswer::default()));
     assert_eq!(
         ended(0, "plain words", "").answer(pre),
-        Ok(Answer::default())
+        Ok(HookAnswer::default())
     );
     let blocked = ended(2, "{\"ignored\": true}", " not here\n")
         .answer(pre)
@@ -37,10 +37,10 @@ fn exit_codes_mean_what_the_convention_says() {
         ended(2, "", "").answer(pre).unwrap().verdict,
         deny("it gave no reason")
     );
-    let stopped = ended(2, "", "tests fail").answer(Event::Stop).unwrap();
+    let stopped = ended(2, "", "tests fail").answer(HookEvent::Stop).unwrap();
     assert_eq!(stopped.block.as_deref(), Some("tests fail"));
-    assert_eq!(stopped.verdict, Verdict::Pass);
-    for event in [Event::SessionStart, Event::SessionEnd] {
+    assert_eq!(stopped.verdict, HookVerdict::Pass);
+    for event in [HookEvent::SessionStart, HookEvent::SessionEnd] {
         let told = ended(2, "", "odd").answer(event).unwrap();
         assert_eq!((told.notice.as_deref(), told.block), (Some("odd"), None));
     }
@@ -55,10 +55,10 @@ fn exit_codes_mean_what_the_convention_says() {
             Err(expected.to_owned())
         );
     }
-    assert!(Ended::default().answer(pre).is_err());
-    let late = Ended {
+    assert!(HookCommandOutcome::default().answer(pre).is_err());
+    let late = HookCommandOutcome {
         trouble: Some("30s are over".to_owned()),
-        ..Ended::default()
+        ..HookCommandOutcome::default()
     };
     assert_eq!(late.answer(pre), Err("30s are over".to_owned()));
 }
@@ -71,36 +71,36 @@ fn decisions_are_read_in_every_form() {
         "permissionDecisionReason": "looks odd",
     }});
     let ask = ended(0, &why.to_string(), "")
-        .answer(Event::PreToolUse)
+        .answer(HookEvent::PreToolUse)
         .unwrap();
-    assert_eq!(ask.verdict, Verdict::Ask("looks odd".to_owned()));
+    assert_eq!(ask.verdict, HookVerdict::Ask("looks odd".to_owned()));
     for (event, text, word) in [
         (
-            Event::PreToolUse,
+            HookEvent::PreToolUse,
             r#"{"decision": "block", "reason": "no"}"#,
             "deny",
         ),
-        (Event::PreToolUse, r#"{"decision": "approve"}"#, "allow"),
+        (HookEvent::PreToolUse, r#"{"decision": "approve"}"#, "allow"),
         (
-            Event::PostToolUse,
+            HookEvent::PostToolUse,
             r#"{"decision": "block", "reason": "no"}"#,
             "block",
         ),
         (
-            Event::Stop,
+            HookEvent::Stop,
             r#"{"decision": "block", "reason": "go on"}"#,
             "block",
         ),
         (
-            Event::Stop,
+            HookEvent::Stop,
             r#"{"continue": false, "stopReason": "enough"}"#,
             "block",
         ),
-        (Event::Stop, "{}", "none"),
-        (Event::SessionStart, "the branch is main", "context"),
-        (Event::UserPromptSubmit, "today is Sunday", "context"),
+        (HookEvent::Stop, "{}", "none"),
+        (HookEvent::SessionStart, "the branch is main", "context"),
+        (HookEvent::UserPromptSubmit, "today is Sunday", "context"),
         (
-            Event::PermissionRequest,
+            HookEvent::PermissionRequest,
             r#"{"hookSpecificOutput": {"decision": {"behavior": "deny", "message": "no"}}}"#,
             "deny",
         ),
@@ -109,8 +109,8 @@ fn decisions_are_read_in_every_form() {
         assert_eq!(answer.word(), word, "{text}");
     }
     for word in ["allow", "ask", "defer", "deny"] {
-        let text = specific(Event::PreToolUse, "permissionDecision", json!(word));
-        let answer = ended(0, &text, "").answer(Event::PreToolUse).unwrap();
+        let text = specific(HookEvent::PreToolUse, "permissionDecision", json!(word));
+        let answer = ended(0, &text, "").answer(HookEvent::PreToolUse).unwrap();
         assert_eq!(answer.word(), word);
     }
 }
@@ -122,17 +122,21 @@ fn what_is_not_the_json_of_a_hook_is_a_failure() {
         "{\"decision\": \"maybe\"}",
         "{\"continue\": \"no\"}",
         "{\"hookSpecificOutput\": []}",
-        &specific(Event::Stop, "permissionDecision", json!("deny")),
-        &specific(Event::PreToolUse, "updatedInput", json!("text")),
-        &specific(Event::PreToolUse, "permissionDecision", json!("perhaps")),
+        &specific(HookEvent::Stop, "permissionDecision", json!("deny")),
+        &specific(HookEvent::PreToolUse, "updatedInput", json!("text")),
+        &specific(
+            HookEvent::PreToolUse,
+            "permissionDecision",
+            json!("perhaps"),
+        ),
     ] {
         assert!(
-            ended(0, text, "").answer(Event::PreToolUse).is_err(),
+            ended(0, text, "").answer(HookEvent::PreToolUse).is_err(),
             "{text}"
         );
     }
-    let ask = specific(Event::PostToolUse, "permissionDecision", json!("ask"));
-    assert!(ended(0, &ask, "").answer(Event::PostToolUse).is_err());
+    let ask = specific(HookEvent::PostToolUse, "permissionDecision", json!("ask"));
+    assert!(ended(0, &ask, "").answer(HookEvent::PostToolUse).is_err());
 }
 
 #[test]
@@ -146,7 +150,7 @@ fn words_are_bounded_and_told_apart() {
         },
     });
     let answer = ended(0, &text.to_string(), "")
-        .answer(Event::PreToolUse)
+        .answer(HookEvent::PreToolUse)
         .unwrap();
     let context = answer.context.unwrap();
     assert!(
@@ -163,11 +167,11 @@ fn words_are_bounded_and_told_apart() {
 fn the_strictest_verdict_stands_whatever_the_order() {
     let word = |text: &str| text.to_owned();
     let all = [
-        Verdict::Pass,
-        Verdict::Allow,
-        Verdict::Ask(word("a")),
-        Verdict::Defer(word("b")),
-        Verdict::Deny(word("c")),
+        HookVerdict::Pass,
+        HookVerdict::Allow,
+        HookVerdict::Ask(word("a")),
+        HookVerdict::Defer(word("b")),
+        HookVerdict::Deny(word("c")),
     ];
     for (low, one) in all.iter().enumerate() {
         for other in &all[low..] {
@@ -175,9 +179,9 @@ fn the_strictest_verdict_stands_whatever_the_order() {
             assert_eq!(other.clone().or_stricter(one.clone()), *other);
         }
     }
-    let first = Verdict::Deny(word("first"));
+    let first = HookVerdict::Deny(word("first"));
     assert_eq!(
-        first.clone().or_stricter(Verdict::Deny(word("second"))),
+        first.clone().or_stricter(HookVerdict::Deny(word("second"))),
         first
     );
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::loads::Loads;
+use super::loads::HookLoadablePaths;
 
 /// Most files in a folder of scripts.
 const MOST_FILES: usize = 2_000;
@@ -23,17 +23,17 @@ const DEEPEST: usize = 16;
 
 /// The files and links beside the scripts of a hook, each with the hash of its content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Beside {
+pub(super) struct HookSiblingFiles {
     pub(super) files: BTreeMap<PathBuf, blake3::Hash>,
     /// Whether there was more than is examined, or something could not be read.
     pub(super) is_cut: bool,
 }
 
-impl Beside {
+impl HookSiblingFiles {
     /// Hashes everything beside these files of a tree, and everything else that a command
     /// may load. All paths are free of links; the recorded names are relative to the tree.
-    pub(super) fn of(scripts: &[PathBuf], loads: &Loads, tree: &Path) -> Self {
-        let mut looked = Looking {
+    pub(super) fn of(scripts: &[PathBuf], loads: &HookLoadablePaths, tree: &Path) -> Self {
+        let mut looked = HookSiblingScan {
             tree,
             found: Self::default(),
             bytes: 0,
@@ -68,13 +68,13 @@ impl Beside {
     }
 }
 
-struct Looking<'t> {
+struct HookSiblingScan<'t> {
     tree: &'t Path,
-    found: Beside,
+    found: HookSiblingFiles,
     bytes: u64,
 }
 
-impl Looking<'_> {
+impl HookSiblingScan<'_> {
     fn folder(&mut self, folder: &Path, depth: usize) {
         let Ok(entries) = fs::read_dir(folder) else {
             self.found.is_cut = true;
@@ -231,7 +231,7 @@ mod tests {
         put("app.py", "the work");
         put("helper.md", "notes");
         let names = |scripts: &[PathBuf]| {
-            let found = Beside::of(scripts, &Loads::default(), &tree);
+            let found = HookSiblingFiles::of(scripts, &HookLoadablePaths::default(), &tree);
             assert!(!found.is_cut);
             let names = found.files.into_keys();
             names.map(|it| it.display().to_string()).collect::<Vec<_>>()
@@ -244,14 +244,29 @@ mod tests {
             names(std::slice::from_ref(&lint)),
             ["deeper.py", "helper.py", "lint.py"]
         );
-        let before = Beside::of(std::slice::from_ref(&check), &Loads::default(), &tree);
+        let before = HookSiblingFiles::of(
+            std::slice::from_ref(&check),
+            &HookLoadablePaths::default(),
+            &tree,
+        );
         put("ci/lib/common.sh", "exit 2");
-        let after = Beside::of(std::slice::from_ref(&check), &Loads::default(), &tree);
+        let after = HookSiblingFiles::of(
+            std::slice::from_ref(&check),
+            &HookLoadablePaths::default(),
+            &tree,
+        );
         assert_ne!(before, after);
         assert!(!after.is_part_of(&before) && before.is_part_of(&before));
         for number in 0..=MOST_FILES {
             put(&format!("many/{number}.sh"), "");
         }
-        assert!(Beside::of(&[tree.join("many/1.sh")], &Loads::default(), &tree).is_cut);
+        assert!(
+            HookSiblingFiles::of(
+                &[tree.join("many/1.sh")],
+                &HookLoadablePaths::default(),
+                &tree
+            )
+            .is_cut
+        );
     }
 }

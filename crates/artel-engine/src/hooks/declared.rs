@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::event::Event;
-use super::hook::{Hook, OnFailure, Source};
-use super::matcher::Matcher;
+use super::event::HookEvent;
+use super::hook::{Hook, HookFailureMode, HookSource};
+use super::matcher::HookMatcher;
 
 /// The hooks that a file declares.
 #[derive(Debug, Clone, Default)]
-pub struct Declared {
+pub struct DeclaredHooks {
     /// The hooks in the order of the file.
     pub hooks: Vec<Hook>,
     /// What is not run, and why.
     pub notes: Vec<String>,
 }
 
-impl Declared {
+impl DeclaredHooks {
     /// Reads a whole settings file.
-    pub fn of_settings(settings: &Value, source: &Source) -> Self {
+    pub fn of_settings(settings: &Value, source: &HookSource) -> Self {
         let is_off = settings.get("disableAllHooks") == Some(&Value::Bool(true));
         match settings.get("hooks") {
             Some(hooks) if !is_off => Self::of_hooks(hooks, source),
@@ -28,14 +28,14 @@ impl Declared {
     }
 
     /// Reads a table of hooks: events, each with matchers, each with what is run.
-    pub fn of_hooks(hooks: &Value, source: &Source) -> Self {
+    pub fn of_hooks(hooks: &Value, source: &HookSource) -> Self {
         let mut declared = Self::default();
         let Value::Object(events) = hooks else {
             declared.note("`hooks` is not a table of events");
             return declared;
         };
         for (name, groups) in events {
-            let Some(event) = Event::find(name) else {
+            let Some(event) = HookEvent::find(name) else {
                 declared.note(format!(
                     "nothing here is called `{name}`; its hooks are not run"
                 ));
@@ -52,11 +52,11 @@ impl Declared {
         declared
     }
 
-    fn group(&mut self, event: Event, group: &Value, source: &Source) {
+    fn group(&mut self, event: HookEvent, group: &Value, source: &HookSource) {
         let name = event.name();
         let matcher = match group.get("matcher") {
-            None | Some(Value::Null) => Matcher::new(""),
-            Some(Value::String(text)) => Matcher::new(text),
+            None | Some(Value::Null) => HookMatcher::new(""),
+            Some(Value::String(text)) => HookMatcher::new(text),
             Some(_) => return self.note(format!("a matcher of `{name}` is not text")),
         };
         let matcher = match matcher {
@@ -79,7 +79,12 @@ impl Declared {
     }
 }
 
-fn one(event: Event, matcher: &Matcher, handler: &Value, source: &Source) -> Result<Hook, String> {
+fn one(
+    event: HookEvent,
+    matcher: &HookMatcher,
+    handler: &Value,
+    source: &HookSource,
+) -> Result<Hook, String> {
     let Value::Object(fields) = handler else {
         return Err("it is not a table".to_owned());
     };
@@ -99,8 +104,8 @@ fn one(event: Event, matcher: &Matcher, handler: &Value, source: &Source) -> Res
         hook.priority = u8::try_from(priority).unwrap_or(Hook::PRIORITY);
     }
     hook.on_failure = match fields.get("on_failure").map(Value::as_str) {
-        None | Some(Some("warn")) => OnFailure::Warn,
-        Some(Some("block")) => OnFailure::Block,
+        None | Some(Some("warn")) => HookFailureMode::Warn,
+        Some(Some("block")) => HookFailureMode::Block,
         Some(_) => return Err("`on_failure` is neither \"warn\" nor \"block\"".to_owned()),
     };
     Ok(hook)
@@ -129,13 +134,13 @@ mod tests {
 
     use super::*;
 
-    fn source() -> Source {
-        Source::Other("/w/.claude/settings.json".into())
+    fn source() -> HookSource {
+        HookSource::Other("/w/.claude/settings.json".into())
     }
 
     #[test]
     fn the_usual_form_is_read() {
-        let declared = Declared::of_settings(
+        let declared = DeclaredHooks::of_settings(
             &json!({"model": "opus", "hooks": {
                 "PreToolUse": [{
                     "matcher": "Bash|Edit",
@@ -153,15 +158,18 @@ mod tests {
             panic!("{declared:?}");
         };
         assert_eq!((a.label(), a.time()), ("a", Duration::from_secs(30)));
-        assert_eq!((b.priority, b.on_failure), (0, OnFailure::Block));
+        assert_eq!((b.priority, b.on_failure), (0, HookFailureMode::Block));
         assert_eq!(b.matcher.text(), "Bash|Edit");
-        assert_eq!((c.event, c.time()), (Event::Stop, Duration::from_secs(600)));
+        assert_eq!(
+            (c.event, c.time()),
+            (HookEvent::Stop, Duration::from_secs(600))
+        );
         assert_eq!(c.source, source());
     }
 
     #[test]
     fn what_is_not_run_is_said() {
-        let declared = Declared::of_settings(
+        let declared = DeclaredHooks::of_settings(
             &json!({"hooks": {
                 "Notification": [{"hooks": [{"type": "command", "command": "x"}]}],
                 "Stop": [
@@ -178,9 +186,9 @@ mod tests {
         assert_eq!(declared.notes.len(), 9, "{:#?}", declared.notes);
         let off =
             json!({"disableAllHooks": true, "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}});
-        assert!(Declared::of_settings(&off, &source()).hooks.is_empty());
+        assert!(DeclaredHooks::of_settings(&off, &source()).hooks.is_empty());
         assert!(
-            Declared::of_settings(&json!([]), &source())
+            DeclaredHooks::of_settings(&json!([]), &source())
                 .hooks
                 .is_empty()
         );

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// An event that hooks are told about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Event {
+pub enum HookEvent {
     /// A run begins or is taken up again.
     SessionStart,
     /// A person's words are about to reach an agent.
@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Default time limit while a person waits for their prompt to be accepted.
 const PATIENCE_AT_THE_PROMPT: Duration = Duration::from_secs(30);
 
-impl Event {
+impl HookEvent {
     pub const ALL: [Self; 14] = [
         Self::SessionStart,
         Self::UserPromptSubmit,

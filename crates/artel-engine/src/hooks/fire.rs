@@ -8,18 +8,20 @@ use artel_types::model::ModelMessage;
 use artel_types::{EventOutcome, Failure, HookRan, SecretRedactor};
 use serde_json::{Map, Value, json};
 
-use super::answer::Answer;
-use super::event::Event;
-use super::hook::{Action, Hook, OnFailure};
+use super::answer::HookAnswer;
+use super::event::HookEvent;
+use super::hook::{Hook, HookAction, HookFailureMode};
 use super::matcher::names_of;
-use super::runner::{self, Task};
-use super::trust::ScriptPrint;
-use super::{Heard, HookReport, Runner, ToolCall, input, transcript, trust};
+use super::runner::{self, HookCommandSpec};
+use super::trust::HookScriptFingerprint;
+use super::{
+    CombinedHookAnswer, HookEnvironment, HookReport, HookToolCall, input, transcript, trust,
+};
 
 /// The hooks of a run, in order, with everything they need.
-pub(super) struct Shared {
+pub(super) struct SharedRunHooks {
     pub(super) hooks: Vec<Hook>,
-    pub(super) runner: Runner,
+    pub(super) runner: HookEnvironment,
     /// The run's files as they are now.
     tree: Mutex<PathBuf>,
     /// The conversation as it is now.
@@ -31,15 +33,17 @@ pub(super) struct Shared {
 }
 
 /// The fingerprints of the hooks' files, in the order of the hooks.
-type Prints = Vec<Option<ScriptPrint>>;
+type Prints = Vec<Option<HookScriptFingerprint>>;
 
 fn prints(hooks: &[Hook], tree: &Path) -> Arc<Prints> {
-    let prints = hooks.iter().map(|hook| ScriptPrint::of(hook, tree));
+    let prints = hooks
+        .iter()
+        .map(|hook| HookScriptFingerprint::of(hook, tree));
     Arc::new(prints.collect())
 }
 
-impl Shared {
-    pub(super) fn new(hooks: Vec<Hook>, runner: Runner) -> Self {
+impl SharedRunHooks {
+    pub(super) fn new(hooks: Vec<Hook>, runner: HookEnvironment) -> Self {
         Self {
             trusted: prints(&hooks, &runner.tree),
             copies: Arc::default(),
@@ -51,7 +55,7 @@ impl Shared {
     }
 
     /// Returns the same hooks for a run that this one calls, working in the same tree.
-    pub(super) fn for_child(&self, runner: Runner) -> Self {
+    pub(super) fn for_child(&self, runner: HookEnvironment) -> Self {
         Self {
             hooks: self.hooks.clone(),
             runner,
@@ -74,8 +78,10 @@ impl Shared {
             .iter()
             .position(|known| std::ptr::eq(known, hook));
         let print = |prints: &Prints| at.and_then(|at| prints.get(at).cloned().flatten());
-        let (Some(trusted), Some(now)) = (print(&self.trusted), ScriptPrint::of(hook, tree)) else {
-            return ScriptPrint::of(hook, tree).is_some();
+        let (Some(trusted), Some(now)) =
+            (print(&self.trusted), HookScriptFingerprint::of(hook, tree))
+        else {
+            return HookScriptFingerprint::of(hook, tree).is_some();
         };
         let copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         let first = copies.get(tree).and_then(|prints| print(prints));
@@ -86,16 +92,16 @@ impl Shared {
     /// it.
     pub(super) fn fire(
         &self,
-        event: Event,
+        event: HookEvent,
         names: &[&str],
         facts: Value,
-    ) -> Result<Heard, Failure> {
+    ) -> Result<CombinedHookAnswer, Failure> {
         let tree = self.tree();
         let mut told = input::common(&self.runner.session, event, &tree);
         if let Value::Object(facts) = facts {
             told.extend(facts);
         }
-        let mut heard = Heard::default();
+        let mut heard = CombinedHookAnswer::default();
         if let Err(why) = self.write_transcript() {
             heard
                 .notices
@@ -123,7 +129,7 @@ impl Shared {
         told: &Map<String, Value>,
         tree: &Path,
         notices: &mut Vec<String>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<HookAnswer, Failure> {
         let uptime = || self.runner.room.as_ref().map(|room| room.clock.uptime());
         let began = uptime();
         let (exit, answer) = self.ask(hook, told, tree);
@@ -140,14 +146,14 @@ impl Shared {
                 let message = answer.message();
                 (answer, message, outcome)
             }
-            Err(Trouble { why, is_open }) => {
+            Err(HookFailure { why, is_open }) => {
                 let said = format!("the hook `{}` failed: {why}", short(hook.label()));
                 notices.push(said.clone());
-                let is_open = is_open && hook.on_failure == OnFailure::Warn;
+                let is_open = is_open && hook.on_failure == HookFailureMode::Warn;
                 let answer = if is_open {
-                    Answer::default()
+                    HookAnswer::default()
                 } else {
-                    Answer::blocking(hook.event, said)
+                    HookAnswer::blocking(hook.event, said)
                 };
                 (answer, why, EventOutcome::Failed)
             }
@@ -174,12 +180,12 @@ impl Shared {
         hook: &Hook,
         told: &Map<String, Value>,
         tree: &Path,
-    ) -> (Option<i32>, Result<Answer, Trouble>) {
+    ) -> (Option<i32>, Result<HookAnswer, HookFailure>) {
         let command = match &hook.action {
-            Action::Command(command) => command,
-            Action::BuiltIn(hook_in) => {
+            HookAction::Command(command) => command,
+            HookAction::BuiltIn(hook_in) => {
                 let answer = hook_in.answer(hook.event, &Value::Object(told.clone()));
-                return (None, answer.map_err(Trouble::open));
+                return (None, answer.map_err(HookFailure::open));
             }
         };
         if self.is_changed(hook, tree) {
@@ -188,16 +194,16 @@ impl Shared {
             let why = "a file that it runs, or one beside it, has changed since a person trusted \
                        the hook; restore the file, or end the run and ask a person to trust the \
                        hook again";
-            return (None, Err(Trouble::shut(why)));
+            return (None, Err(HookFailure::shut(why)));
         }
         let Some(room) = &self.runner.room else {
             let why = "no process can be started here".to_owned();
-            return (None, Err(Trouble::open(why)));
+            return (None, Err(HookFailure::open(why)));
         };
         let tree_text = tree.to_string_lossy().into_owned();
         let ended = runner::run(
             room,
-            Task {
+            HookCommandSpec {
                 hook,
                 command,
                 stdin: Value::Object(told.clone()).to_string().into_bytes(),
@@ -212,7 +218,10 @@ impl Shared {
                 session: self.session_name(),
             },
         );
-        (ended.exit, ended.answer(hook.event).map_err(Trouble::open))
+        (
+            ended.exit,
+            ended.answer(hook.event).map_err(HookFailure::open),
+        )
     }
 
     fn session_name(&self) -> String {
@@ -222,7 +231,7 @@ impl Shared {
     }
 
     /// Returns the fields about a call for hooks.
-    pub(super) fn call(&self, call: &ToolCall) -> Value {
+    pub(super) fn call(&self, call: &HookToolCall) -> Value {
         json!({
             "tool_name": names_of(&call.tool).first(),
             "tool_input": input::outward(&call.tool, &call.input, &self.tree()),
@@ -270,12 +279,12 @@ impl Shared {
 }
 
 /// The reason for a hook's failure, and whether it may be ignored.
-struct Trouble {
+struct HookFailure {
     why: String,
     is_open: bool,
 }
 
-impl Trouble {
+impl HookFailure {
     fn open(why: String) -> Self {
         Self { why, is_open: true }
     }

@@ -7,53 +7,53 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::answer::Answer;
-use super::event::Event;
-use super::matcher::Matcher;
+use super::answer::HookAnswer;
+use super::event::HookEvent;
+use super::matcher::HookMatcher;
 
 /// A declared hook.
 #[derive(Debug, Clone)]
 pub struct Hook {
     /// The event that the hook is run for.
-    pub event: Event,
+    pub event: HookEvent,
     /// The tools, sources or reasons of the event that the hook is for.
-    pub matcher: Matcher,
+    pub matcher: HookMatcher,
     /// The command or built-in code to run.
-    pub action: Action,
+    pub action: HookAction,
     /// The time limit, or `None` for the default.
     pub timeout: Option<Duration>,
     /// Lower numbers run first, 0 to 100; equal ones keep the order of declaration.
     pub priority: u8,
     /// The effect of a failure of the hook.
-    pub on_failure: OnFailure,
+    pub on_failure: HookFailureMode,
     /// The hook's reach out of the sandbox.
-    pub profile: Profile,
+    pub profile: HookSandboxProfile,
     /// The source of the declaration.
-    pub source: Source,
+    pub source: HookSource,
 }
 
 /// The command or built-in code of a hook.
 #[derive(Clone)]
-pub enum Action {
+pub enum HookAction {
     /// A shell command.
     Command(String),
     /// A part of this program.
-    BuiltIn(Arc<dyn BuiltIn>),
+    BuiltIn(Arc<dyn BuiltInHook>),
 }
 
 /// A hook that is part of this program. It gets what a command would read, and answers as
 /// a command would. It must not wait long and must not change anything itself.
-pub trait BuiltIn: Send + Sync {
+pub trait BuiltInHook: Send + Sync {
     /// Returns the name for the record.
     fn name(&self) -> &str;
 
     /// Answers, or returns why the hook failed.
-    fn answer(&self, event: Event, input: &Value) -> Result<Answer, String>;
+    fn answer(&self, event: HookEvent, input: &Value) -> Result<HookAnswer, String>;
 }
 
 /// The effect on the guarded thing if a hook crashes, takes too long or answers nonsense.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnFailure {
+pub enum HookFailureMode {
     /// The failure is reported, and the run proceeds.
     #[default]
     Warn,
@@ -63,7 +63,7 @@ pub enum OnFailure {
 
 /// A hook's reach out of the sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Profile {
+pub struct HookSandboxProfile {
     /// Hosts that it can reach; counts only for the person's own hooks.
     pub network: Vec<String>,
     /// Additional paths that it can read; counts only for the person's own hooks.
@@ -75,7 +75,7 @@ pub struct Profile {
 
 /// The source of a declaration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum HookSource {
     /// Artel itself.
     BuiltIn,
     /// The person, in their own settings file.
@@ -87,15 +87,20 @@ pub enum Source {
 
 impl Hook {
     /// Makes a hook from a command, with defaults for everything else.
-    pub fn of_command(event: Event, matcher: Matcher, command: &str, source: Source) -> Self {
+    pub fn of_command(
+        event: HookEvent,
+        matcher: HookMatcher,
+        command: &str,
+        source: HookSource,
+    ) -> Self {
         Self {
             event,
             matcher,
-            action: Action::Command(command.to_owned()),
+            action: HookAction::Command(command.to_owned()),
             timeout: None,
             priority: Self::PRIORITY,
-            on_failure: OnFailure::Warn,
-            profile: Profile::default(),
+            on_failure: HookFailureMode::Warn,
+            profile: HookSandboxProfile::default(),
             source,
         }
     }
@@ -106,8 +111,8 @@ impl Hook {
     /// Returns the command, or the name of a built-in hook.
     pub fn label(&self) -> &str {
         match &self.action {
-            Action::Command(command) => command,
-            Action::BuiltIn(hook) => hook.name(),
+            HookAction::Command(command) => command,
+            HookAction::BuiltIn(hook) => hook.name(),
         }
     }
 
@@ -117,11 +122,11 @@ impl Hook {
     }
 }
 
-impl fmt::Debug for Action {
+impl fmt::Debug for HookAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(command) => f.debug_tuple("Command").field(command).finish(),
-            Self::BuiltIn(hook) => f.debug_tuple("BuiltIn").field(&hook.name()).finish(),
+            Self::BuiltIn(hook) => f.debug_tuple("BuiltInHook").field(&hook.name()).finish(),
         }
     }
 }

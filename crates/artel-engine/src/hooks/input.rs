@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::Session;
-use super::event::Event;
+use super::HookSession;
+use super::event::HookEvent;
 
 /// Fields with another name in other agents' tools: tool, Artel's name, the other name.
 const FIELDS: &[(&str, &str, &str)] = &[
@@ -24,13 +24,13 @@ const FIELDS: &[(&str, &str, &str)] = &[
 
 /// The direction in which fields are renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum HookFieldDirection {
     Out,
     In,
 }
 
 /// Returns the fields that every hook gets.
-pub(super) fn common(session: &Session, event: Event, tree: &Path) -> Map<String, Value> {
+pub(super) fn common(session: &HookSession, event: HookEvent, tree: &Path) -> Map<String, Value> {
     let mut map = Map::new();
     let mut put = |name: &str, value: &str| map.insert(name.to_owned(), json!(value));
     put("session_id", &session.id);
@@ -48,7 +48,7 @@ pub(super) fn common(session: &Session, event: Event, tree: &Path) -> Map<String
 /// Returns the input of a call as hooks see it: with the other agents' field names and
 /// absolute paths.
 pub(super) fn outward(tool: &str, input: &Value, tree: &Path) -> Value {
-    let mut told = renamed(tool, input, Way::Out);
+    let mut told = renamed(tool, input, HookFieldDirection::Out);
     if let Some(Value::String(path)) = told.get_mut("file_path")
         && !path.starts_with('@')
     {
@@ -59,7 +59,7 @@ pub(super) fn outward(tool: &str, input: &Value, tree: &Path) -> Value {
 
 /// Returns the input that a hook gave back, in the tool's own form.
 pub(super) fn inward(tool: &str, told: &Value, tree: &Path) -> Value {
-    let mut input = renamed(tool, told, Way::In);
+    let mut input = renamed(tool, told, HookFieldDirection::In);
     let has_path = FIELDS
         .iter()
         .any(|(name, ours, _)| *name == tool && *ours == "path");
@@ -72,20 +72,26 @@ pub(super) fn inward(tool: &str, told: &Value, tree: &Path) -> Value {
     input
 }
 
-fn renamed(tool: &str, value: &Value, way: Way) -> Value {
+fn renamed(tool: &str, value: &Value, way: HookFieldDirection) -> Value {
     let Value::Object(fields) = value else {
         return value.clone();
     };
     let name = |field: &str| {
         let find = FIELDS.iter().find(|(of, ours, theirs)| {
-            let from = if way == Way::Out { ours } else { theirs };
+            let from = if way == HookFieldDirection::Out {
+                ours
+            } else {
+                theirs
+            };
             *of == tool && *from == field
         });
-        let other = find.map(
-            |(_, ours, theirs)| {
-                if way == Way::Out { theirs } else { ours }
-            },
-        );
+        let other = find.map(|(_, ours, theirs)| {
+            if way == HookFieldDirection::Out {
+                theirs
+            } else {
+                ours
+            }
+        });
         other.map_or(field.to_owned(), |other| (*other).to_owned())
     };
     let inner = |field: &str, value: &Value| match value {

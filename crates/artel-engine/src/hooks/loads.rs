@@ -216,7 +216,7 @@ const OPEN: [char; 8] = ['*', '?', '[', ']', '{', '}', '$', '~'];
 
 /// The files and folders that a command may load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Loads {
+pub(super) struct HookLoadablePaths {
     /// Files that count like scripts named by the command.
     pub(super) scripts: BTreeSet<PathBuf>,
     /// Folders that count with everything in them.
@@ -229,10 +229,10 @@ pub(super) struct Loads {
     pub(super) files: BTreeSet<PathBuf>,
 }
 
-impl Loads {
+impl HookLoadablePaths {
     /// Finds what a command in a tree may load. The tree's path is free of links.
     pub(super) fn of(command: &str, tree: &Path) -> Self {
-        let mut looking = Looking {
+        let mut looking = HookLoadScan {
             tree,
             folders: vec![tree.to_owned()],
             entered: vec![tree.to_owned()],
@@ -260,16 +260,16 @@ impl Loads {
     }
 }
 
-struct Looking<'t> {
+struct HookLoadScan<'t> {
     tree: &'t Path,
     /// The folders that the command names, and the one in which it starts.
     folders: Vec<PathBuf>,
     /// The folders in which it works.
     entered: Vec<PathBuf>,
-    loads: Loads,
+    loads: HookLoadablePaths,
 }
 
-impl Looking<'_> {
+impl HookLoadScan<'_> {
     fn segment(&mut self, words: &[String]) {
         let is_before = |word: &&String| BEFORE.contains(&word.as_str()) || is_assignment(word);
         let skipped = words.iter().take_while(is_before).count();
@@ -630,7 +630,7 @@ mod tests {
             ("echo \"`date` (a)\"; make f", "Makefile +. settings of ."),
             ("echo \"$(make f)\"", "Makefile +."),
         ] {
-            let found = Loads::of(command, &tree);
+            let found = HookLoadablePaths::of(command, &tree);
             let name = |path: &PathBuf| path.strip_prefix(&tree).unwrap().display().to_string();
             let files = found.scripts.iter().chain(&found.files).map(name);
             let wholes = found.wholes.iter().map(|it| format!("{}/**", name(it)));

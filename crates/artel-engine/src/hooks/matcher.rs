@@ -25,37 +25,37 @@ const NAMES: &[(&str, &[&str])] = &[
 
 /// Selects the calls, sources or reasons that a hook is for.
 #[derive(Debug, Clone)]
-pub struct Matcher {
+pub struct HookMatcher {
     text: String,
-    sort: Sort,
+    sort: HookMatcherPattern,
 }
 
 /// Why a matcher cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the matcher `{text}` is neither names nor a regular expression: {why}")]
-pub struct BadMatcher {
+pub struct HookMatcherError {
     text: String,
     why: String,
 }
 
 #[derive(Debug, Clone)]
-enum Sort {
+enum HookMatcherPattern {
     All,
     Names(Vec<String>),
     Expression(Regex),
 }
 
-impl Matcher {
+impl HookMatcher {
     /// Parses a matcher: empty or `*` for all, names separated by `|`, or else a regular
     /// expression that may match anywhere.
-    pub fn new(text: &str) -> Result<Self, BadMatcher> {
+    pub fn new(text: &str) -> Result<Self, HookMatcherError> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_|".contains(letter);
         let sort = match text.trim() {
-            "" | "*" => Sort::All,
+            "" | "*" => HookMatcherPattern::All,
             names if names.chars().all(is_plain) => {
-                Sort::Names(names.split('|').map(str::to_owned).collect())
+                HookMatcherPattern::Names(names.split('|').map(str::to_owned).collect())
             }
-            expression => Sort::Expression(compiled(expression)?),
+            expression => HookMatcherPattern::Expression(compiled(expression)?),
         };
         Ok(Self {
             text: text.to_owned(),
@@ -71,9 +71,13 @@ impl Matcher {
     /// Returns whether the matcher accepts something with any of these names.
     pub(super) fn admits(&self, names: &[&str]) -> bool {
         match &self.sort {
-            Sort::All => true,
-            Sort::Names(wanted) => names.iter().any(|name| wanted.iter().any(|it| it == name)),
-            Sort::Expression(wanted) => names.iter().any(|name| wanted.is_match(name)),
+            HookMatcherPattern::All => true,
+            HookMatcherPattern::Names(wanted) => {
+                names.iter().any(|name| wanted.iter().any(|it| it == name))
+            }
+            HookMatcherPattern::Expression(wanted) => {
+                names.iter().any(|name| wanted.is_match(name))
+            }
         }
     }
 }
@@ -85,14 +89,14 @@ pub(super) fn names_of(tool: &str) -> Vec<&str> {
     theirs.iter().copied().chain([tool]).collect()
 }
 
-fn compiled(text: &str) -> Result<Regex, BadMatcher> {
+fn compiled(text: &str) -> Result<Regex, HookMatcherError> {
     let built = RegexBuilder::new(text)
         .size_limit(LARGEST_EXPRESSION)
         .build();
     built.map_err(|error| {
         let why = error.to_string();
         let why = why.lines().last().unwrap_or_default().trim();
-        BadMatcher {
+        HookMatcherError {
             text: text.chars().take(200).collect(),
             why: why.trim_start_matches("error: ").to_owned(),
         }
@@ -122,15 +126,15 @@ mod tests {
             ("Notebook.*", "read", false),
             ("declared_one", "declared_one", true),
         ] {
-            let found = Matcher::new(matcher).unwrap().admits(&names_of(tool));
+            let found = HookMatcher::new(matcher).unwrap().admits(&names_of(tool));
             assert_eq!(found, expected, "{matcher} {tool}");
         }
     }
 
     #[test]
     fn broken_expressions_are_refused() {
-        let error = Matcher::new("Bash(").unwrap_err().to_string();
+        let error = HookMatcher::new("Bash(").unwrap_err().to_string();
         assert!(error.contains("unclosed group"), "{error}");
-        assert!(Matcher::new("(a{1000}){1000}.").is_err());
+        assert!(HookMatcher::new("(a{1000}){1000}.").is_err());
     }
 }

@@ -17,8 +17,8 @@ use artel_sandbox::{
 use artel_tools::{ProcessStartReason, ToolSandbox};
 use artel_types::{ForeignSource, SecretRedactor};
 
-use super::answer::{Answer, Ended};
-use super::hook::{Hook, Source};
+use super::answer::{HookAnswer, HookCommandOutcome};
+use super::hook::{Hook, HookSource};
 
 /// Most bytes of output; more than this is not an answer.
 const LARGEST_OUTPUT: u64 = 256 << 10;
@@ -27,7 +27,7 @@ const LARGEST_OUTPUT: u64 = 256 << 10;
 const TAIL: usize = 1 << 10;
 
 /// Everything needed to run one hook command.
-pub(super) struct Task<'t> {
+pub(super) struct HookCommandSpec<'t> {
     pub(super) hook: &'t Hook,
     pub(super) command: &'t str,
     pub(super) stdin: Vec<u8>,
@@ -40,20 +40,24 @@ pub(super) struct Task<'t> {
 }
 
 /// Runs a command until it ends.
-pub(super) fn run(room: &ToolSandbox, task: Task<'_>) -> Ended {
+pub(super) fn run(room: &ToolSandbox, task: HookCommandSpec<'_>) -> HookCommandOutcome {
     let number = room.count.fetch_add(1, Ordering::Relaxed);
     let folder = format!("hook-{}-{number:06}", task.session);
     let folder = room.spool.join(folder);
     // A process that was killed may have left a folder of that name.
     drop(std::fs::remove_dir_all(&folder));
-    let ended = run_in(room, task, &folder).unwrap_or_else(Ended::failed);
+    let ended = run_in(room, task, &folder).unwrap_or_else(HookCommandOutcome::failed);
     // The output has been read. If the folder cannot be removed, it is swept with the
     // others.
     drop(std::fs::remove_dir_all(&folder));
     ended
 }
 
-fn run_in(room: &ToolSandbox, task: Task<'_>, folder: &Path) -> Result<Ended, String> {
+fn run_in(
+    room: &ToolSandbox,
+    task: HookCommandSpec<'_>,
+    folder: &Path,
+) -> Result<HookCommandOutcome, String> {
     artel_files::make_dirs(folder, 0o700).map_err(|error| error.to_string())?;
     let time = task.hook.time();
     let label: String = task.command.chars().take(80).collect();
@@ -103,17 +107,17 @@ fn run_in(room: &ToolSandbox, task: Task<'_>, folder: &Path) -> Result<Ended, St
     });
     drop(slot);
     let finished = finished.map_err(|error| error.to_string())?;
-    Ended::of(&finished, time)
+    HookCommandOutcome::of(&finished, time)
 }
 
 fn started_for(hook: &Hook) -> ProcessStartReason {
     match &hook.source {
-        Source::User(_) => ProcessStartReason::OwnHook,
-        Source::BuiltIn | Source::Other(_) => ProcessStartReason::OtherHook,
+        HookSource::User(_) => ProcessStartReason::OwnHook,
+        HookSource::BuiltIn | HookSource::Other(_) => ProcessStartReason::OtherHook,
     }
 }
 
-impl Ended {
+impl HookCommandOutcome {
     fn failed(trouble: String) -> Self {
         Self {
             trouble: Some(trouble),
@@ -157,7 +161,11 @@ fn text(spooled: &SpooledOutput) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn job(room: &ToolSandbox, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxCommandSpec {
+fn job(
+    room: &ToolSandbox,
+    task: HookCommandSpec<'_>,
+    hosts: Vec<GrantedHost>,
+) -> SandboxCommandSpec {
     let view = view(room, &task);
     let mut env = room.environment.clone();
     let own = task.environment.into_iter();
@@ -180,7 +188,7 @@ fn job(room: &ToolSandbox, task: Task<'_>, hosts: Vec<GrantedHost>) -> SandboxCo
 /// Returns what a hook can see: what every command can, the conversation, and the run's
 /// files, which it can change only where it declares so. Only the person's own hooks see
 /// more.
-fn view(room: &ToolSandbox, task: &Task<'_>) -> SandboxView {
+fn view(room: &ToolSandbox, task: &HookCommandSpec<'_>) -> SandboxView {
     let (hook, command, tree) = (task.hook, task.command, task.tree);
     let mut view = room.view.clone();
     view.write.clear();
@@ -190,7 +198,7 @@ fn view(room: &ToolSandbox, task: &Task<'_>) -> SandboxView {
         view.read.push(task.transcript.to_owned());
     }
     let profile = &hook.profile;
-    let Source::User(_) = hook.source else {
+    let HookSource::User(_) = hook.source else {
         let inside = profile.write.iter();
         view.write
             .extend(inside.filter_map(|path| inside_of(path, tree)));
@@ -249,15 +257,15 @@ fn hosts(hook: &Hook) -> Result<Vec<GrantedHost>, String> {
 
 fn host_names(hook: &Hook) -> &[String] {
     match &hook.source {
-        Source::User(_) => &hook.profile.network,
-        Source::BuiltIn | Source::Other(_) => &[],
+        HookSource::User(_) => &hook.profile.network,
+        HookSource::BuiltIn | HookSource::Other(_) => &[],
     }
 }
 
 /// Returns the hosts through which a hook may have brought foreign content into the run:
 /// by its words to the agent, or by files that it can write among the run's. A hook that
 /// only sends something out brings nothing in.
-pub(super) fn foreign_through(hook: &Hook, answer: &Answer, tree: &Path) -> Vec<ForeignSource> {
+pub(super) fn foreign_through(hook: &Hook, answer: &HookAnswer, tree: &Path) -> Vec<ForeignSource> {
     let is_inside = |path: &PathBuf| !path.starts_with("~") && tree.join(path).starts_with(tree);
     if !answer.reaches_the_agent() && !hook.profile.write.iter().any(is_inside) {
         return Vec::new();

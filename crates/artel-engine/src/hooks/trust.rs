@@ -9,9 +9,9 @@ use std::path::{Component, Path, PathBuf};
 
 use artel_types::HookTrusted;
 
-use super::beside::Beside;
-use super::hook::{Action, Hook, Source};
-use super::loads::Loads;
+use super::beside::HookSiblingFiles;
+use super::hook::{Hook, HookAction, HookSource};
+use super::loads::HookLoadablePaths;
 
 /// Largest script in bytes; a hook that names a larger file is not trusted.
 const LARGEST: u64 = 4 << 20;
@@ -24,7 +24,7 @@ const MOST_FOLDERS: usize = 8;
 
 /// A hook that no person has trusted in its present form.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stranger {
+pub struct UntrustedHook {
     /// The fact to record once the person trusts it.
     pub fact: HookTrusted,
     /// The lines to show the person.
@@ -33,7 +33,7 @@ pub struct Stranger {
 
 /// A file that a command names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Named {
+struct HookCommandFile {
     word: String,
     /// The real path, without links.
     path: PathBuf,
@@ -42,7 +42,7 @@ struct Named {
 }
 
 /// Returns the hooks that a person has to see first.
-pub fn strangers(hooks: &[Hook], tree: &Path, trusted: &BTreeSet<String>) -> Vec<Stranger> {
+pub fn strangers(hooks: &[Hook], tree: &Path, trusted: &BTreeSet<String>) -> Vec<UntrustedHook> {
     let mut seen = BTreeSet::new();
     let unknown = hooks
         .iter()
@@ -53,8 +53,13 @@ pub fn strangers(hooks: &[Hook], tree: &Path, trusted: &BTreeSet<String>) -> Vec
 }
 
 /// Returns a hook that a person has to see first, or `None` if it needs no further trust.
-pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> Option<Stranger> {
-    let (Action::Command(command), Source::Other(file)) = (&hook.action, &hook.source) else {
+pub(super) fn stranger(
+    hook: &Hook,
+    tree: &Path,
+    trusted: &BTreeSet<String>,
+) -> Option<UntrustedHook> {
+    let (HookAction::Command(command), HookSource::Other(file)) = (&hook.action, &hook.source)
+    else {
         return None;
     };
     let files = named(command, tree);
@@ -76,7 +81,7 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
         None => format!("file      {} cannot be read whole", file.word),
     }));
     lines.extend(shown(&beside));
-    Some(Stranger {
+    Some(UntrustedHook {
         fact: HookTrusted {
             file: file.display().to_string(),
             command: command.clone(),
@@ -88,16 +93,16 @@ pub(super) fn stranger(hook: &Hook, tree: &Path, trusted: &BTreeSet<String>) -> 
 
 /// Hashes everything beside the files that a command names, and everything else it may
 /// load.
-fn beside(command: &str, files: &[Named], tree: &Path) -> Beside {
+fn beside(command: &str, files: &[HookCommandFile], tree: &Path) -> HookSiblingFiles {
     let Ok(tree) = tree.canonicalize() else {
-        return Beside::default();
+        return HookSiblingFiles::default();
     };
     let scripts: Vec<_> = files.iter().map(|file| file.path.clone()).collect();
-    let loads = Loads::of(&in_tree(command), &tree);
-    Beside::of(&scripts, &loads, &tree)
+    let loads = HookLoadablePaths::of(&in_tree(command), &tree);
+    HookSiblingFiles::of(&scripts, &loads, &tree)
 }
 
-fn shown(beside: &Beside) -> Option<String> {
+fn shown(beside: &HookSiblingFiles) -> Option<String> {
     if beside.is_cut {
         return Some(
             "beside    too much to check; move the script to a folder of its own".to_owned(),
@@ -118,15 +123,16 @@ fn shown(beside: &Beside) -> Option<String> {
 
 /// The files that a hook's command names in a tree, with everything beside them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct ScriptPrint {
+pub(super) struct HookScriptFingerprint {
     named: Vec<(String, Option<blake3::Hash>)>,
-    beside: Beside,
+    beside: HookSiblingFiles,
 }
 
-impl ScriptPrint {
+impl HookScriptFingerprint {
     /// Fingerprints the files of a hook that came with the work; `None` for other hooks.
     pub(super) fn of(hook: &Hook, tree: &Path) -> Option<Self> {
-        let (Action::Command(command), Source::Other(_)) = (&hook.action, &hook.source) else {
+        let (HookAction::Command(command), HookSource::Other(_)) = (&hook.action, &hook.source)
+        else {
             return None;
         };
         let files = named(command, tree);
@@ -145,7 +151,11 @@ impl ScriptPrint {
 }
 
 /// Returns the hash that trust is bound to. Every part is hashed with its length.
-fn hash(hook: &Hook, command: &str, (files, beside): (&[Named], &Beside)) -> String {
+fn hash(
+    hook: &Hook,
+    command: &str,
+    (files, beside): (&[HookCommandFile], &HookSiblingFiles),
+) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut put = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());
@@ -179,7 +189,7 @@ fn hash(hook: &Hook, command: &str, (files, beside): (&[Named], &Beside)) -> Str
 
 /// Finds the files of a tree that a command names, whatever role they have in it. Names
 /// relative to a folder that it names count too.
-fn named(command: &str, tree: &Path) -> Vec<Named> {
+fn named(command: &str, tree: &Path) -> Vec<HookCommandFile> {
     let Ok(tree) = tree.canonicalize() else {
         return Vec::new();
     };
@@ -197,7 +207,7 @@ fn named(command: &str, tree: &Path) -> Vec<Named> {
         let path = found(&word).filter(|path| path.is_file())?;
         let bytes = artel_files::read_bounded(&path, LARGEST).ok();
         let hash = bytes.map(|bytes| blake3::hash(&bytes));
-        Some(Named { word, path, hash })
+        Some(HookCommandFile { word, path, hash })
     };
     let mut files: Vec<_> = all.filter_map(file).take(MOST_FILES + 1).collect();
     if files.len() > MOST_FILES {
@@ -263,14 +273,14 @@ fn visible(text: &str) -> String {
 mod tests {
     use std::fs;
 
-    use super::super::event::Event;
-    use super::super::matcher::Matcher;
+    use super::super::event::HookEvent;
+    use super::super::matcher::HookMatcher;
     use super::*;
 
     fn hook(command: &str) -> Hook {
-        let matcher = Matcher::new("Bash").unwrap();
-        let source = Source::Other("/w/artel.toml".into());
-        Hook::of_command(Event::PreToolUse, matcher, command, source)
+        let matcher = HookMatcher::new("Bash").unwrap();
+        let source = HookSource::Other("/w/artel.toml".into());
+        Hook::of_command(HookEvent::PreToolUse, matcher, command, source)
     }
 
     fn hash_of(hook: &Hook, tree: &Path) -> String {
@@ -303,13 +313,13 @@ mod tests {
         }
         let plain = hash_of(&hook("make lint"), dir.path());
         let mut other = hook("make lint");
-        other.matcher = Matcher::new("Edit").unwrap();
+        other.matcher = HookMatcher::new("Edit").unwrap();
         assert_ne!(hash_of(&other, dir.path()), plain);
         let mut writes = hook("make lint");
         writes.profile.write = vec!["target".into()];
         assert_ne!(hash_of(&writes, dir.path()), plain);
         let mut later = hook("make lint");
-        later.event = Event::PostToolUse;
+        later.event = HookEvent::PostToolUse;
         assert_ne!(hash_of(&later, dir.path()), plain);
     }
 
@@ -320,7 +330,7 @@ mod tests {
         let lines = strangers(&[own.clone(), own.clone()], dir.path(), &BTreeSet::new());
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].lines[2], "runs      make\\u{202e}");
-        own.source = Source::User("/home/ada/artel.toml".into());
+        own.source = HookSource::User("/home/ada/artel.toml".into());
         assert!(strangers(&[own], dir.path(), &BTreeSet::new()).is_empty());
     }
 }

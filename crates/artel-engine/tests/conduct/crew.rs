@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use artel_engine::{Crew, Did, Doing, Entry};
+use artel_engine::{Doing, PlanExecutor, PlanOrderOutcome, RunJournalEntry};
 use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder, StepVerifier};
 use artel_testkit::Random;
 use artel_types::{
@@ -310,8 +310,12 @@ impl Drop for Place {
     }
 }
 
-impl Crew for Hands {
-    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
+impl PlanExecutor for Hands {
+    fn carry_out(
+        self: Arc<Self>,
+        order: PlanRunOrder,
+        state: Arc<PlanRun>,
+    ) -> Doing<PlanOrderOutcome> {
         let place = Place::take(&self.world, &order);
         Box::pin(async move {
             let _place = place;
@@ -322,7 +326,7 @@ impl Crew for Hands {
             self.fuse.burn().await;
             let fact = self.world.outcome(&order, &state);
             self.fuse.burn().await;
-            Ok::<_, Failure>(Did::Facts(vec![Entry::shown(fact)]))
+            Ok::<_, Failure>(PlanOrderOutcome::Facts(vec![RunJournalEntry::shown(fact)]))
         })
     }
 

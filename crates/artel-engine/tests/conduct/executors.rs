@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::Poll;
 
-use artel_engine::Led;
+use artel_engine::ConductorOutcome;
 use artel_journal::LeaseError;
 use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_types::plan::PlanState;
@@ -70,8 +70,8 @@ fn one_of_two_processes_works_and_the_other_takes_over_once_the_lease_is_gone() 
         // The first one wakes, and may not write: unless its last word was its last act.
         match here.block_on(conducting) {
             Err(failure) => assert!(failure.what.contains("lease"), "{failure:?}"),
-            Ok(Led::Over(_)) => {}
-            Ok(Led::Left(left)) => panic!("{left:?}"),
+            Ok(ConductorOutcome::Over(_)) => {}
+            Ok(ConductorOutcome::Left(left)) => panic!("{left:?}"),
         }
         assert!(here.block_on(first.renew_lease(&fence, LEASE)).is_err());
         crate::random::each_fact_once(&stage, &piece);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_engine::{Conductor, Led};
+use artel_engine::{ConductorOutcome, PlanConductor};
 use artel_journal::{EventFilter, EventQuery, Journal};
 use artel_rules::conduct::{PlanRunRules, StepFailurePolicy};
 use artel_tools::AskablePerson;
@@ -57,13 +57,13 @@ fn of_two_answers_to_a_question_the_first_counts_and_is_the_only_one_on_record()
                 journal: journal.clone(),
                 told: Mutex::default(),
             });
-            let conductor = Conductor {
+            let conductor = PlanConductor {
                 person: Some(person),
                 ..piece.conductor(&chronicle, &Manner::peaceful()).await
             };
             match conductor.conduct().await.unwrap() {
-                Led::Over(conduct) => conduct,
-                Led::Left(left) => panic!("{left:?}"),
+                ConductorOutcome::Over(conduct) => conduct,
+                ConductorOutcome::Left(left) => panic!("{left:?}"),
             }
         });
         assert_eq!(conduct.outcome(), (PlanState::Done, None));

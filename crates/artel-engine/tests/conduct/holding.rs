@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_engine::{Conductor, Crew, Did, Doing, Entry, Led};
+use artel_engine::{
+    ConductorOutcome, Doing, PlanConductor, PlanExecutor, PlanOrderOutcome, RunJournalEntry,
+};
 use artel_journal::Journal;
 use artel_rules::conduct::{PlanRun, PlanRunOrder, PlanRunRules, StepFailurePolicy};
 use artel_types::plan::PlanState;
@@ -40,8 +42,12 @@ impl Held {
     }
 }
 
-impl Crew for Held {
-    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
+impl PlanExecutor for Held {
+    fn carry_out(
+        self: Arc<Self>,
+        order: PlanRunOrder,
+        state: Arc<PlanRun>,
+    ) -> Doing<PlanOrderOutcome> {
         let step = match &order {
             PlanRunOrder::Do { step, .. } => step.clone(),
             _ => return Arc::clone(&self.hands).carry_out(order, state),
@@ -96,7 +102,7 @@ fn conducted(at_once: usize, left: Vec<Fact>) -> (PlanRun, Vec<Vec<String>>) {
     runtime.block_on(async {
         let fence = piece.lease(&journal).await.unwrap();
         let chronicle = piece.chronicle(&journal, &fence);
-        let left = left.into_iter().map(Entry::shown).collect();
+        let left = left.into_iter().map(RunJournalEntry::shown).collect();
         chronicle.append(left).await.unwrap();
         let conductor = piece.conductor(&chronicle, &Manner::peaceful()).await;
         let crew = Arc::new(Held {
@@ -108,7 +114,7 @@ fn conducted(at_once: usize, left: Vec<Fact>) -> (PlanRun, Vec<Vec<String>>) {
             at_work: Mutex::default(),
             beside: Mutex::default(),
         });
-        let conductor = Conductor {
+        let conductor = PlanConductor {
             chronicle: conductor.chronicle,
             conduct: conductor.conduct,
             crew: Arc::clone(&crew),
@@ -121,7 +127,7 @@ fn conducted(at_once: usize, left: Vec<Fact>) -> (PlanRun, Vec<Vec<String>>) {
         // The others would wait for a step that waits for a person.
         let patience = std::time::Duration::from_secs(60);
         let led = tokio::time::timeout(patience, conductor.conduct()).await;
-        let Ok(Ok(Led::Over(conduct))) = led else {
+        let Ok(Ok(ConductorOutcome::Over(conduct))) = led else {
             panic!("it stands still, or is left");
         };
         let beside = crew.beside.lock().unwrap().clone();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_engine::Entry;
+use artel_engine::RunJournalEntry;
 use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy};
 use artel_testkit::{Random, figure, scaled};
 use artel_types::plan::{PlanState, StepState};
@@ -134,11 +134,11 @@ fn through_trouble(
 }
 
 /// A process that was taken for dead may not write any more.
-fn is_refused(zombie: &artel_engine::Chronicle) {
+fn is_refused(zombie: &artel_engine::RunJournal) {
     let note = NoteAdded {
         text: "still here".into(),
     };
-    let failure = zombie.append_blocking(vec![Entry::shown(note)]);
+    let failure = zombie.append_blocking(vec![RunJournalEntry::shown(note)]);
     assert!(failure.is_err(), "an old fence holds nothing any more");
 }
 

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artel_engine::{Audience, Chronicle, Conductor, Entry, Led, Left, Steering, Stop, Wheel};
+use artel_engine::{
+    ConductorOutcome, PlanConductor, RunJournal, RunJournalEntry, RunObserver, RunSuspendReason,
+    ShutdownLevel, SteeringHub, SteeringInbox,
+};
 use artel_journal::{CommitDurability, EventFilter, Journal, LeaseError, LeaseFence, LeaseOwner};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
 use artel_testkit::{ManualClock, Random, Scratch, random_trace};
@@ -75,7 +78,7 @@ pub(crate) enum Lived {
     Over(Box<PlanRun>),
     Left(Box<RunAsked>),
     /// It was killed: this is what it would still write with.
-    Killed(Chronicle),
+    Killed(RunJournal),
 }
 
 impl Stage {
@@ -108,9 +111,9 @@ impl Stage {
             };
             journal.release_lease(&fence).await.unwrap();
             match led.unwrap() {
-                Led::Over(conduct) => Lived::Over(conduct),
-                Led::Left(Left::Question(asked)) => Lived::Left(asked),
-                Led::Left(left) => panic!("nobody asked for it to be left: {left:?}"),
+                ConductorOutcome::Over(conduct) => Lived::Over(conduct),
+                ConductorOutcome::Left(RunSuspendReason::Question(asked)) => Lived::Left(asked),
+                ConductorOutcome::Left(left) => panic!("nobody asked for it to be left: {left:?}"),
             }
         })
     }
@@ -165,9 +168,9 @@ impl Piece {
         Ok(journal.take_lease(&name, owner, LEASE).await?.fence)
     }
 
-    pub(crate) fn chronicle(&self, journal: &Journal, fence: &LeaseFence) -> Chronicle {
+    pub(crate) fn chronicle(&self, journal: &Journal, fence: &LeaseFence) -> RunJournal {
         let actor = Actor::system("plan");
-        Chronicle::new(journal.clone(), self.run, self.trace, None, actor).fenced(fence.clone())
+        RunJournal::new(journal.clone(), self.run, self.trace, None, actor).fenced(fence.clone())
     }
 
     /// Returns something that a person records for the run, from any process.
@@ -193,9 +196,9 @@ impl Piece {
     /// Folds what is on record and goes on from there.
     pub(crate) async fn conductor(
         &self,
-        chronicle: &Chronicle,
+        chronicle: &RunJournal,
         manner: &Manner,
-    ) -> Conductor<Hands> {
+    ) -> PlanConductor<Hands> {
         let journal = chronicle.journal().clone();
         let steering = self.steering(&journal);
         let fact: Fact = match chronicle.own_events().unwrap().last() {
@@ -206,7 +209,10 @@ impl Piece {
             }
             .into(),
         };
-        chronicle.append(vec![Entry::shown(fact)]).await.unwrap();
+        chronicle
+            .append(vec![RunJournalEntry::shown(fact)])
+            .await
+            .unwrap();
         let mut conduct = PlanRun::new(self.world.script.plan.clone(), self.rules);
         for event in chronicle.own_events().unwrap() {
             conduct.fold(&event.fact);
@@ -214,7 +220,7 @@ impl Piece {
         if manner.people == People::Elsewhere {
             self.answers_elsewhere(&journal, conduct.questions().cloned().collect());
         }
-        Conductor {
+        PlanConductor {
             answers_as: Actor::human("ada", ActorSurface::Cli),
             chronicle: chronicle.clone(),
             conduct,
@@ -232,12 +238,12 @@ impl Piece {
         }
     }
 
-    fn steering(&self, journal: &Journal) -> Steering {
+    fn steering(&self, journal: &Journal) -> SteeringInbox {
         let head = journal.reader().head().unwrap();
-        let wheel = Wheel::listen(journal, head);
+        let wheel = SteeringHub::listen(journal, head);
         wheel.follow(journal, self.run, head);
         // Nobody at the process itself wants it to stop.
-        wheel.steer(self.run, watch::channel(Stop::No).1)
+        wheel.steer(self.run, watch::channel(ShutdownLevel::No).1)
     }
 
     /// Has a person at another terminal answer what is asked.
@@ -287,7 +293,7 @@ impl AskablePerson for Prompted {
 /// Somebody elsewhere who says what becomes of a run that has come to rest.
 struct Rested(Piece, Journal, &'static str);
 
-impl Audience for Rested {
+impl RunObserver for Rested {
     fn words(&self, _: &str) {}
     fn begins(&self) {}
     fn output(&self, _: &str) {}

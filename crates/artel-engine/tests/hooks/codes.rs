@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use artel_engine::hooks::{Active, Event, Heard, Hook, OnFailure, Session, Verdict};
+use artel_engine::hooks::{
+    CombinedHookAnswer, Hook, HookEvent, HookFailureMode, HookSession, HookVerdict, StopHookActive,
+};
 use artel_types::EventOutcome;
 use serde_json::{Value, json};
 
@@ -42,7 +44,7 @@ const WAYS: &[(&str, Option<i32>, Option<&str>)] = &[
 pub(crate) fn every_way_to_end_has_its_meaning() {
     let Some(place) = Place::new() else { return };
     for (command, code, failure) in WAYS {
-        for on_failure in [OnFailure::Warn, OnFailure::Block] {
+        for on_failure in [HookFailureMode::Warn, HookFailureMode::Block] {
             let heard = place.one(Hook {
                 on_failure,
                 timeout: Some(Duration::from_millis(300)).filter(|_| command.contains("1000")),
@@ -54,15 +56,18 @@ pub(crate) fn every_way_to_end_has_its_meaning() {
             };
             assert_eq!(ran.exit, *code, "{command}");
             let Some(failure) = failure else {
-                assert_eq!((heard, *outcome), (Heard::default(), EventOutcome::Done));
+                assert_eq!(
+                    (heard, *outcome),
+                    (CombinedHookAnswer::default(), EventOutcome::Done)
+                );
                 continue;
             };
             assert!(ran.message.contains(failure), "{command}: {}", ran.message);
             assert_eq!(*outcome, EventOutcome::Failed, "{command}");
             assert!(heard.notices[0].contains(failure), "{:?}", heard.notices);
             match (on_failure, &heard.verdict) {
-                (OnFailure::Warn, Verdict::Pass) => assert_eq!(ran.decision, "none"),
-                (OnFailure::Block, Verdict::Deny(why)) => {
+                (HookFailureMode::Warn, HookVerdict::Pass) => assert_eq!(ran.decision, "none"),
+                (HookFailureMode::Block, HookVerdict::Deny(why)) => {
                     assert!(why.contains(failure), "{why}");
                     assert_eq!(ran.decision, "deny");
                 }
@@ -71,7 +76,10 @@ pub(crate) fn every_way_to_end_has_its_meaning() {
         }
     }
     let heard = place.one(hook("echo not on Sundays >&2; exit 2"));
-    assert_eq!(heard.verdict, Verdict::Deny("not on Sundays".to_owned()));
+    assert_eq!(
+        heard.verdict,
+        HookVerdict::Deny("not on Sundays".to_owned())
+    );
     let ran = place.took();
     assert_eq!((ran[0].0.exit, ran[0].1), (Some(2), EventOutcome::Denied));
     assert_eq!(ran[0].0.message, "not on Sundays");
@@ -79,8 +87,8 @@ pub(crate) fn every_way_to_end_has_its_meaning() {
 
 pub(crate) fn the_facts_are_told_as_documented() {
     let Some(place) = Place::new() else { return };
-    let told = |heard: &Heard| -> Value {
-        let Verdict::Deny(why) = &heard.verdict else {
+    let told = |heard: &CombinedHookAnswer| -> Value {
+        let HookVerdict::Deny(why) = &heard.verdict else {
             panic!("{heard:?}");
         };
         serde_json::from_str(why).unwrap()
@@ -116,23 +124,25 @@ pub(crate) fn answers_after_calls_and_at_the_end_are_heard() {
     let Some(place) = Place::new() else { return };
     let echo = "cat >&2; exit 2";
     let hooks = place.hooks(vec![
-        on(Event::SessionStart, "echo the branch is main"),
+        on(HookEvent::SessionStart, "echo the branch is main"),
         on(
-            Event::UserPromptSubmit,
+            HookEvent::UserPromptSubmit,
             "echo '{\"continue\": false, \"stopReason\": \"closed\"}'",
         ),
-        on(Event::PostToolUse, echo),
-        on(Event::PostToolUseFailure, echo),
-        on(Event::Stop, echo),
-        on(Event::SubagentStop, echo),
-        on(Event::PreCompact, echo),
-        on(Event::SessionEnd, echo),
+        on(HookEvent::PostToolUse, echo),
+        on(HookEvent::PostToolUseFailure, echo),
+        on(HookEvent::Stop, echo),
+        on(HookEvent::SubagentStop, echo),
+        on(HookEvent::PreCompact, echo),
+        on(HookEvent::SessionEnd, echo),
     ]);
     let start = wait(hooks.session_started("startup")).unwrap();
     assert_eq!(start.words().as_deref(), Some("the branch is main"));
     let prompt = wait(hooks.prompt_submitted("hello")).unwrap();
     assert_eq!(prompt.stop.as_deref(), Some("closed"));
-    let block = |heard: Heard| -> Value { serde_json::from_str(&heard.block.unwrap()).unwrap() };
+    let block = |heard: CombinedHookAnswer| -> Value {
+        serde_json::from_str(&heard.block.unwrap()).unwrap()
+    };
     let response = json!({"content": "a.rs"});
     let after = block(wait(hooks.after_tool(&bash(), Ok(&response))).unwrap());
     assert_eq!(
@@ -141,7 +151,7 @@ pub(crate) fn answers_after_calls_and_at_the_end_are_heard() {
     );
     let failed = block(wait(hooks.after_tool(&bash(), Err("not there"))).unwrap());
     assert_eq!(failed["error"], "not there");
-    let stop = block(wait(hooks.stopping("done", Active::Yes)).unwrap());
+    let stop = block(wait(hooks.stopping("done", StopHookActive::Yes)).unwrap());
     assert_eq!(stop["hook_event_name"], "Stop");
     assert_eq!(stop["stop_hook_active"], true);
     assert_eq!(stop["last_assistant_message"], "done");
@@ -154,13 +164,13 @@ pub(crate) fn answers_after_calls_and_at_the_end_are_heard() {
         end.block.is_none() && end.notices[0].contains("\"reason\":\"done\""),
         "{end:?}"
     );
-    let session = Session {
+    let session = HookSession {
         id: "run-2".to_owned(),
         agent: Some("explore".to_owned()),
-        ..Session::default()
+        ..HookSession::default()
     };
     let child = hooks.of_child(session, place.runner(Default::default()).record);
-    let stop = block(wait(child.stopping("done", Active::No)).unwrap());
+    let stop = block(wait(child.stopping("done", StopHookActive::No)).unwrap());
     assert_eq!(stop["hook_event_name"], "SubagentStop");
     assert_eq!(
         (&stop["agent_type"], &stop["agent_id"]),
@@ -168,6 +178,9 @@ pub(crate) fn answers_after_calls_and_at_the_end_are_heard() {
     );
     // Nothing is declared for these: nothing is run.
     let before = place.took().len();
-    assert_eq!(wait(hooks.before_tool(&bash())).unwrap(), Heard::default());
+    assert_eq!(
+        wait(hooks.before_tool(&bash())).unwrap(),
+        CombinedHookAnswer::default()
+    );
     assert_eq!((before, place.took().len()), (8, 0));
 }

@@ -2,7 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use artel_engine::hooks::{Action, Answer, BuiltIn, Event, Gate, Heard, Hook, Source, Verdict};
+use artel_engine::hooks::{
+    BuiltInHook, CombinedHookAnswer, Hook, HookAction, HookAnswer, HookEvent, HookFirstApprover,
+    HookSource, HookVerdict,
+};
 use artel_policy::{ConsentRecord, PolicyAnswer as Say, PolicyRuling};
 use artel_tools::{
     AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
@@ -22,14 +25,14 @@ pub(crate) fn lower_priorities_run_first_and_equals_in_their_order() {
         (50, "f"),
         (0, "g"),
     ];
-    for event in [Event::PreToolUse, Event::PostToolUse] {
+    for event in [HookEvent::PreToolUse, HookEvent::PostToolUse] {
         let hooks = numbers.map(|(priority, name)| Hook {
             priority,
             ..on(event, &format!("true {name}"))
         });
         let hooks = place.hooks(hooks.to_vec());
         match event {
-            Event::PreToolUse => wait(hooks.before_tool(&bash())),
+            HookEvent::PreToolUse => wait(hooks.before_tool(&bash())),
             _ => wait(hooks.after_tool(&bash(), Ok(&json!({})))),
         }
         .unwrap();
@@ -61,9 +64,9 @@ pub(crate) fn deny_beats_allow_and_ends_the_row() {
                 let hooks = place.hooks(vec![says(one, first), says(other, second)]);
                 let heard = wait(hooks.before_tool(&bash())).unwrap();
                 let word = match &heard.verdict {
-                    Verdict::Pass => "none",
-                    Verdict::Allow => "allow",
-                    Verdict::Ask(why) | Verdict::Defer(why) | Verdict::Deny(why) => why,
+                    HookVerdict::Pass => "none",
+                    HookVerdict::Allow => "allow",
+                    HookVerdict::Ask(why) | HookVerdict::Defer(why) | HookVerdict::Deny(why) => why,
                 };
                 assert_eq!(word, *other);
             }
@@ -88,7 +91,7 @@ pub(crate) fn changed_input_reaches_the_next_hook_and_comes_back_in_our_words() 
     ]);
     let edit = call("edit", json!({"path": "a.rs", "old": "x", "new": "y"}));
     let heard = wait(hooks.before_tool(&edit)).unwrap();
-    assert_eq!(heard.verdict, Verdict::Pass);
+    assert_eq!(heard.verdict, HookVerdict::Pass);
     assert_eq!(
         heard.input,
         Some(json!({"path": "b.rs", "old": "x", "new": "z"}))
@@ -98,16 +101,16 @@ pub(crate) fn changed_input_reaches_the_next_hook_and_comes_back_in_our_words() 
 
 struct Sundays(Mutex<Vec<Value>>);
 
-impl BuiltIn for Sundays {
+impl BuiltInHook for Sundays {
     fn name(&self) -> &str {
         "no-bash-on-sundays"
     }
 
-    fn answer(&self, _: Event, input: &Value) -> Result<Answer, String> {
+    fn answer(&self, _: HookEvent, input: &Value) -> Result<HookAnswer, String> {
         self.0.lock().unwrap().push(input["tool_name"].clone());
-        Ok(Answer {
-            verdict: Verdict::Deny("it is Sunday".to_owned()),
-            ..Answer::default()
+        Ok(HookAnswer {
+            verdict: HookVerdict::Deny("it is Sunday".to_owned()),
+            ..HookAnswer::default()
         })
     }
 }
@@ -116,14 +119,14 @@ pub(crate) fn built_in_hooks_are_hooks_like_others() {
     let Some(place) = Place::new() else { return };
     let sundays = Arc::new(Sundays(Mutex::default()));
     let built_in = Hook {
-        action: Action::BuiltIn(Arc::clone(&sundays) as Arc<dyn BuiltIn>),
-        source: Source::BuiltIn,
+        action: HookAction::BuiltIn(Arc::clone(&sundays) as Arc<dyn BuiltInHook>),
+        source: HookSource::BuiltIn,
         priority: 10,
         ..hook("")
     };
     let hooks = place.hooks(vec![hook("true late"), built_in]);
     let heard = wait(hooks.before_tool(&bash())).unwrap();
-    assert_eq!(heard.verdict, Verdict::Deny("it is Sunday".to_owned()));
+    assert_eq!(heard.verdict, HookVerdict::Deny("it is Sunday".to_owned()));
     assert_eq!(*sundays.0.lock().unwrap(), [json!("Bash")]);
     let ran = place.took();
     assert_eq!(ran.len(), 1);
@@ -154,8 +157,8 @@ pub(crate) fn questions_pass_hooks_first() {
         offers: Vec::new(),
         exactly: None,
     };
-    let gate = |command: &str, person: Option<Arc<dyn ToolCallApprover>>| Gate {
-        hooks: place.hooks(vec![on(Event::PermissionRequest, command)]),
+    let gate = |command: &str, person: Option<Arc<dyn ToolCallApprover>>| HookFirstApprover {
+        hooks: place.hooks(vec![on(HookEvent::PermissionRequest, command)]),
         person,
     };
     let allow = r#"echo '{"hookSpecificOutput": {"decision": {"behavior": "allow"}}}'"#;
@@ -188,5 +191,5 @@ pub(crate) fn questions_pass_hooks_first() {
         .map(|(ran, _)| ran.decision)
         .collect();
     assert_eq!(decisions, ["deny", "none", "allow"]);
-    assert_eq!(Heard::default().words(), None);
+    assert_eq!(CombinedHookAnswer::default().words(), None);
 }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use artel_engine::hooks::{
-    Event, Heard, Hook, HookReport, Hooks, Matcher, Runner, Session, Source, ToolCall, strangers,
+    CombinedHookAnswer, Hook, HookEnvironment, HookEvent, HookMatcher, HookReport, HookSession,
+    HookSource, HookToolCall, RunHooks, strangers,
 };
 use artel_policy::redact;
 use artel_rules::patience::CommandGracePeriods;
@@ -124,26 +125,26 @@ impl Place {
     }
 
     /// Makes hooks that a person trusted as they are.
-    pub(crate) fn hooks(&self, hooks: Vec<Hook>) -> Hooks {
+    pub(crate) fn hooks(&self, hooks: Vec<Hook>) -> RunHooks {
         let seen = strangers(&hooks, &self.tree, &BTreeSet::new());
         let trusted = seen.into_iter().map(|it| it.fact.hash).collect();
-        Hooks::new(hooks, self.runner(trusted))
+        RunHooks::new(hooks, self.runner(trusted))
     }
 
-    pub(crate) fn runner(&self, trusted: BTreeSet<String>) -> Runner {
+    pub(crate) fn runner(&self, trusted: BTreeSet<String>) -> HookEnvironment {
         let (ran, foreign) = (Arc::clone(&self.ran), Arc::clone(&self.foreign));
         let record = move |report: HookReport| -> Result<(), Failure> {
             ran.lock().unwrap().push((report.ran, report.outcome));
             foreign.lock().unwrap().extend(report.foreign);
             Ok(())
         };
-        Runner {
+        HookEnvironment {
             room: Some(Arc::clone(&self.room)),
             record: Arc::new(record),
-            session: Session {
+            session: HookSession {
                 id: "run-1".to_owned(),
                 permission_mode: "default".to_owned(),
-                ..Session::default()
+                ..HookSession::default()
             },
             tree: self.tree.clone(),
             trusted,
@@ -152,7 +153,7 @@ impl Place {
     }
 
     /// Runs one hook before a call of bash.
-    pub(crate) fn one(&self, hook: Hook) -> Heard {
+    pub(crate) fn one(&self, hook: Hook) -> CombinedHookAnswer {
         let hooks = self.hooks(vec![hook]);
         wait(hooks.before_tool(&bash())).unwrap()
     }
@@ -170,10 +171,10 @@ impl Place {
 
 /// A hook before tools, from a file that came with the work.
 pub(crate) fn hook(command: &str) -> Hook {
-    let source = Source::Other("/w/artel.toml".into());
+    let source = HookSource::Other("/w/artel.toml".into());
     Hook::of_command(
-        Event::PreToolUse,
-        Matcher::new("").unwrap(),
+        HookEvent::PreToolUse,
+        HookMatcher::new("").unwrap(),
         command,
         source,
     )
@@ -182,24 +183,24 @@ pub(crate) fn hook(command: &str) -> Hook {
 /// The same from the person's own file.
 pub(crate) fn own(command: &str) -> Hook {
     Hook {
-        source: Source::User("/home/ada/.config/artel/artel.toml".into()),
+        source: HookSource::User("/home/ada/.config/artel/artel.toml".into()),
         ..hook(command)
     }
 }
 
-pub(crate) fn on(event: Event, command: &str) -> Hook {
+pub(crate) fn on(event: HookEvent, command: &str) -> Hook {
     Hook {
         event,
         ..hook(command)
     }
 }
 
-pub(crate) fn bash() -> ToolCall {
+pub(crate) fn bash() -> HookToolCall {
     call("bash", serde_json::json!({"command": "ls"}))
 }
 
-pub(crate) fn call(tool: &str, input: Value) -> ToolCall {
-    ToolCall {
+pub(crate) fn call(tool: &str, input: Value) -> HookToolCall {
+    HookToolCall {
         id: "c-1".to_owned(),
         tool: tool.to_owned(),
         input,

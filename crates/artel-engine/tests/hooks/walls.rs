@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artel_engine::hooks::{Heard, Hook, Hooks, Profile, Verdict, strangers};
+use artel_engine::hooks::{
+    CombinedHookAnswer, Hook, HookSandboxProfile, HookVerdict, RunHooks, strangers,
+};
 use artel_types::EventOutcome;
 
 use crate::place::{Place, bash, hook, own, wait};
@@ -19,37 +21,40 @@ fn script(place: &Place, name: &str, text: &str) {
 pub(crate) fn strangers_are_not_run() {
     let Some(place) = Place::new() else { return };
     script(&place, "check.sh", DENIES);
-    let unknown = Hooks::new(vec![hook("./check.sh")], place.runner(BTreeSet::new()));
+    let unknown = RunHooks::new(vec![hook("./check.sh")], place.runner(BTreeSet::new()));
     assert_eq!(
         wait(unknown.before_tool(&bash())).unwrap(),
-        Heard::default()
+        CombinedHookAnswer::default()
     );
     let seen = strangers(&[hook("./check.sh")], &place.tree, &BTreeSet::new());
     let hashes: BTreeSet<_> = seen.iter().map(|it| it.fact.hash.clone()).collect();
     script(&place, "check.sh", "#!/bin/sh\n# changed\nexit 2\n");
-    let changed = Hooks::new(vec![hook("./check.sh")], place.runner(hashes.clone()));
+    let changed = RunHooks::new(vec![hook("./check.sh")], place.runner(hashes.clone()));
     assert_eq!(
         wait(changed.before_tool(&bash())).unwrap(),
-        Heard::default()
+        CombinedHookAnswer::default()
     );
     assert!(place.took().is_empty(), "none of them ran");
     script(&place, "check.sh", DENIES);
-    let known = Hooks::new(vec![hook("./check.sh")], place.runner(hashes));
+    let known = RunHooks::new(vec![hook("./check.sh")], place.runner(hashes));
     let heard = wait(known.before_tool(&bash())).unwrap();
-    assert_eq!(heard.verdict, Verdict::Deny("no".to_owned()));
+    assert_eq!(heard.verdict, HookVerdict::Deny("no".to_owned()));
 }
 
 pub(crate) fn a_script_that_the_run_changed_denies() {
     let Some(place) = Place::new() else { return };
     script(&place, "check.sh", "#!/bin/sh\n");
     let hooks = place.hooks(vec![hook("./check.sh")]);
-    assert_eq!(wait(hooks.before_tool(&bash())).unwrap(), Heard::default());
+    assert_eq!(
+        wait(hooks.before_tool(&bash())).unwrap(),
+        CombinedHookAnswer::default()
+    );
     script(&place, "check.sh", "#!/bin/sh\n# open to all\n");
     let heard = wait(hooks.before_tool(&bash())).unwrap();
-    assert!(matches!(heard.verdict, Verdict::Deny(_)), "{heard:?}");
+    assert!(matches!(heard.verdict, HookVerdict::Deny(_)), "{heard:?}");
     fs::remove_file(place.tree.join("check.sh")).unwrap();
     let heard = wait(hooks.before_tool(&bash())).unwrap();
-    assert!(matches!(heard.verdict, Verdict::Deny(_)), "{heard:?}");
+    assert!(matches!(heard.verdict, HookVerdict::Deny(_)), "{heard:?}");
     let ran = place.took();
     let ends: Vec<_> = ran
         .iter()
@@ -68,7 +73,7 @@ pub(crate) fn files_are_read_only_unless_declared() {
     fs::write(secret.join("key"), "hidden").unwrap();
     symlink(&secret, place.tree.join("link")).unwrap();
     let writes = |paths: &[&str], command: &str| {
-        let profile = Profile {
+        let profile = HookSandboxProfile {
             write: paths.iter().map(Into::into).collect(),
             read: vec![secret.clone()],
             network: vec!["example.org".to_owned()],
@@ -77,7 +82,7 @@ pub(crate) fn files_are_read_only_unless_declared() {
             profile,
             ..hook(&format!("{command} || exit 2"))
         });
-        heard.verdict == Verdict::Pass
+        heard.verdict == HookVerdict::Pass
     };
     assert!(writes(&[], "grep -q old a.txt"));
     assert!(!writes(&[], "echo new > a.txt"));
@@ -111,16 +116,16 @@ pub(crate) fn the_persons_own_hooks_reach_what_they_declare() {
     .unwrap();
     fs::set_permissions(&mine, fs::Permissions::from_mode(0o755)).unwrap();
     let bare = place.one(own("~/mine.sh"));
-    assert!(matches!(bare.verdict, Verdict::Deny(_)), "{bare:?}");
-    let profile = Profile {
+    assert!(matches!(bare.verdict, HookVerdict::Deny(_)), "{bare:?}");
+    let profile = HookSandboxProfile {
         write: vec!["~/data".into()],
-        ..Profile::default()
+        ..HookSandboxProfile::default()
     };
     let wide = place.one(Hook {
         profile,
         ..own("~/mine.sh")
     });
-    assert_eq!(wide.verdict, Verdict::Pass, "{wide:?}");
+    assert_eq!(wide.verdict, HookVerdict::Pass, "{wide:?}");
     assert_eq!(fs::read_to_string(data.join("log")).unwrap(), "seen\n");
 }
 
@@ -147,10 +152,10 @@ pub(crate) fn what_a_hook_with_a_way_out_tells_the_agent_is_a_strangers() {
         ("true", Some("out"), true),
     ] {
         for network in [&["example.org"][..], &[]] {
-            let profile = Profile {
+            let profile = HookSandboxProfile {
                 network: network.iter().map(|&host| host.to_owned()).collect(),
                 write: write.iter().map(Into::into).collect(),
-                ..Profile::default()
+                ..HookSandboxProfile::default()
             };
             place.one(Hook {
                 profile,
@@ -161,9 +166,9 @@ pub(crate) fn what_a_hook_with_a_way_out_tells_the_agent_is_a_strangers() {
         }
     }
     let theirs = Hook {
-        profile: Profile {
+        profile: HookSandboxProfile {
             network: vec!["example.org".to_owned()],
-            ..Profile::default()
+            ..HookSandboxProfile::default()
         },
         ..hook(&context)
     };

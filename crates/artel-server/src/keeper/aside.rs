@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artel_workshop::{
-    AttributedToolApproval, Audience, Elsewhere, Spell, ToolApprovalQuestion, ToolCallApprover,
+    AttributedToolApproval, RemoteApprover, RunObserver, Spell, ToolApprovalQuestion,
+    ToolCallApprover,
 };
 use tokio::sync::Notify;
 
@@ -49,7 +50,7 @@ pub(super) struct Asks {
 /// An approver that waits for an answer from elsewhere and meanwhile counts the task as
 /// waiting.
 pub(super) struct Aside {
-    pub(super) inner: Elsewhere,
+    pub(super) inner: RemoteApprover,
     pub(super) asks: Asks,
 }
 
@@ -140,7 +141,7 @@ impl ToolCallApprover for Aside {
 
 /// Nobody watches the output; only pauses and work are counted, so that paused tasks make
 /// room.
-impl Audience for Asks {
+impl RunObserver for Asks {
     fn words(&self, _: &str) {}
     fn begins(&self) {}
     fn output(&self, _: &str) {}

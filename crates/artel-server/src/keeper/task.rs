@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use artel_types::{Actor, ActorKind, ActorSurface, Failure};
 use artel_workshop::{
-    Company, Elsewhere, HintVisibility, Left, Nobody, Settled, Stop, Went, Workshop,
+    Company, HintVisibility, NullRunObserver, RemoteApprover, RunSuspendReason, Settled,
+    ShutdownLevel, Went, Workshop,
 };
 use tokio::sync::watch;
 
@@ -26,7 +27,7 @@ pub(super) enum Rest {
 pub(super) async fn go_on(
     desk: Arc<Desk>,
     task: Task,
-    (asks, stop): (Asks, watch::Receiver<Stop>),
+    (asks, stop): (Asks, watch::Receiver<ShutdownLevel>),
 ) -> Result<Rest, Failure> {
     let workshop = desk.workshop();
     let manner = desk.manners.of(task);
@@ -62,7 +63,7 @@ pub(super) async fn go_on(
 pub(super) async fn begin(
     desk: Arc<Desk>,
     begin: Begin,
-    (asks, stop): (Asks, watch::Receiver<Stop>),
+    (asks, stop): (Asks, watch::Receiver<ShutdownLevel>),
 ) -> (Option<Task>, Result<Rest, Failure>) {
     let Begin {
         workshop,
@@ -96,10 +97,10 @@ fn is_over(workshop: &Workshop, task: Task) -> Result<bool, Failure> {
     })
 }
 
-fn rest_of(left: &Left) -> Rest {
+fn rest_of(left: &RunSuspendReason) -> Rest {
     match left {
-        Left::Model(failure) => Rest::Stuck(failure.what.clone()),
-        Left::Question(_) | Left::Interrupted => Rest::Done,
+        RunSuspendReason::Model(failure) => Rest::Stuck(failure.what.clone()),
+        RunSuspendReason::Question(_) | RunSuspendReason::Interrupted => Rest::Done,
     }
 }
 
@@ -118,17 +119,17 @@ fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
 /// Returns the observers of a run that the daemon drives. Nobody sits at the daemon:
 /// questions and calls that need approval wait in the journal for an answer, and untrusted
 /// skills and hooks are not used.
-fn company(asks: Asks, stop: watch::Receiver<Stop>) -> Company {
+fn company(asks: Asks, stop: watch::Receiver<ShutdownLevel>) -> Company {
     let audience = Arc::new(asks.clone());
     let approver = Aside {
-        inner: Elsewhere::new(stop.clone()),
+        inner: RemoteApprover::new(stop.clone()),
         asks,
     };
     Company {
         audience,
         approver: Some(Arc::new(approver)),
         person: None,
-        trust: Arc::new(Nobody),
+        trust: Arc::new(NullRunObserver),
         stop,
         hints: HintVisibility::Shown,
     }

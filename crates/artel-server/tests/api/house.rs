@@ -12,7 +12,7 @@ use std::time::Duration;
 use artel_config::ProcessEnvironment;
 use artel_server::{Address, Options, Reach, Said};
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor, Failure, Timestamp};
-use artel_workshop::{Caller, Flags, Holder, Init, Stop, ViewerRole, Workshop};
+use artel_workshop::{Caller, Flags, Holder, Init, ShutdownLevel, ViewerRole, Workshop};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -50,7 +50,7 @@ pub(crate) struct House {
     /// By how many microseconds its clock goes before the machine's.
     ahead: Arc<AtomicI64>,
     tokens: BTreeMap<&'static str, String>,
-    stop: watch::Sender<Stop>,
+    stop: watch::Sender<ShutdownLevel>,
     _reload: watch::Sender<u64>,
     serving: Option<JoinHandle<Result<(), Failure>>>,
 }
@@ -71,7 +71,7 @@ impl House {
             (role.as_str(), made.done.token)
         };
         let tokens = ROLES.into_iter().map(token).collect();
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (reload, reloads) = watch::channel(0);
         let (says, said) = mpsc::channel();
         let served = Arc::new(workshop.reloaded().unwrap());
@@ -219,7 +219,7 @@ impl House {
 
 impl Drop for House {
     fn drop(&mut self) {
-        self.stop.send_replace(Stop::Now);
+        self.stop.send_replace(ShutdownLevel::Now);
         if let Some(serving) = self.serving.take() {
             drop(serving.join());
         }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Company, HintVisibility, Listens, Nobody, Stop, ViewerRole};
+use artel_workshop::{
+    Company, HintVisibility, Listens, NullRunObserver, ShutdownLevel, ViewerRole,
+};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -110,17 +112,17 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let script = house.folder.path().join("silent.yaml");
     std::fs::write(&script, "otherwise: { say: Wait, then: silent }\n").unwrap();
     let model = format!("rehearsal:{}", script.display());
-    let (stop, stops) = watch::channel(Stop::No);
+    let (stop, stops) = watch::channel(ShutdownLevel::No);
     let workshop = Arc::new(house.workshop.reloaded().unwrap());
     let named = run.parse().unwrap();
     let driving = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
         let company = Company {
-            audience: Arc::new(Nobody),
+            audience: Arc::new(NullRunObserver),
             approver: None,
             person: None,
-            trust: Arc::new(Nobody),
+            trust: Arc::new(NullRunObserver),
             stop: stops,
             hints: HintVisibility::Shown,
         };
@@ -132,7 +134,7 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let text = page();
     assert!(text.contains("driven by"), "{text}");
     assert!(!text.contains(said) && !text.contains("Try now"), "{text}");
-    stop.send_replace(Stop::Now);
+    stop.send_replace(ShutdownLevel::Now);
     driving.join().unwrap();
 }
 

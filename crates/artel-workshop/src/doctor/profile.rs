@@ -1,7 +1,7 @@
 //! The checks to pass before a profile is relied on.
 
 use artel_config::{MachineProfile, SkillSizeChoice};
-use artel_engine::Family;
+use artel_engine::TurnAllowance;
 use artel_sandbox::{EngagedSandbox, SandboxLevel};
 use artel_skills::MOST_LINES;
 use artel_skills::savings::{self, SkillTokenSizes};
@@ -150,7 +150,7 @@ fn skills(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
             .map(|failure| Check::of_failure("skills", failure))
             .collect(),
     };
-    let (depth, turns) = (Family::MOST_DEPTH, Family::MOST_TURNS);
+    let (depth, turns) = (TurnAllowance::MOST_DEPTH, TurnAllowance::MOST_TURNS);
     checks.push(Check::ok("depth", format!("forks go {depth} deep at most")));
     checks.push(Check::ok(
         "turns",

@@ -102,7 +102,7 @@ fn a_read_only_folder_is_waited_for_only_where_the_failure_speaks_of_it() {
 #[test]
 fn who_waits_for_a_folder_keeps_nobody_else_waiting_and_ends_when_told() {
     let hut = Hut::new();
-    let (stops, stop) = watch::channel(Stop::No);
+    let (stops, stop) = watch::channel(ShutdownLevel::No);
     let mut patience = hut
         .patience(|_| Some(DiskShortageReason::Full))
         .until(&stop);
@@ -120,7 +120,7 @@ fn who_waits_for_a_folder_keeps_nobody_else_waiting_and_ends_when_told() {
     let seen = patience.look(&full(), &mut wait);
     assert_eq!(seen, ControlFlow::Break(true));
     patience.seen = |_| Some(DiskShortageReason::Full);
-    stops.send_replace(Stop::Politely);
+    stops.send_replace(ShutdownLevel::Politely);
     assert!(!patience.again_blocking(&full()));
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use artel_engine::{Family, Ground};
+use artel_engine::{RunTreeHandle, TurnAllowance};
 use artel_journal::{EventFilter, EventQuery};
 use artel_policy::{BoundAdmission, PolicyAction, PolicyBound, PortalPermission};
 use artel_skills::{Skill, SkillAgentKind, SkillContextMode};
@@ -50,8 +50,8 @@ pub(crate) struct Kin {
     pub(crate) is_called: bool,
     /// The number of forks above it.
     pub(crate) depth: u32,
-    pub(crate) family: Family,
-    pub(crate) ground: Option<Arc<Ground>>,
+    pub(crate) family: TurnAllowance,
+    pub(crate) ground: Option<Arc<RunTreeHandle>>,
     pub(crate) role: String,
     pub(crate) agent: Option<SkillAgentKind>,
     /// The bounds and grants that it inherited.
@@ -76,7 +76,7 @@ impl Kin {
             chain,
             is_called: false,
             depth: 0,
-            family: Family::default(),
+            family: TurnAllowance::default(),
             ground: None,
             role: DEFAULT_ROLE.to_owned(),
             agent: None,
@@ -106,7 +106,7 @@ impl House {
         self: &Arc<Self>,
         kin: &Kin,
         (run, trace): (RunId, TraceId),
-        ground: &Arc<Ground>,
+        ground: &Arc<RunTreeHandle>,
         (left, terms): (&Arc<AtomicU32>, ChildTerms),
     ) -> Result<ToolRegistry, Failure> {
         let registry = self.workshop.caller.registry(&kin.role);
@@ -165,7 +165,7 @@ struct SkillTool {
     kin: Kin,
     run: RunId,
     trace: TraceId,
-    ground: Arc<Ground>,
+    ground: Arc<RunTreeHandle>,
     left: Arc<AtomicU32>,
     /// The terms that every child run inherits.
     terms: ChildTerms,
@@ -221,8 +221,8 @@ impl SkillTool {
                 shown()
             ));
         }
-        if chain.len() >= Family::MOST_SKILLS {
-            let most = Family::MOST_SKILLS;
+        if chain.len() >= TurnAllowance::MOST_SKILLS {
+            let most = TurnAllowance::MOST_SKILLS;
             return refused(format!(
                 "Skill chain depth limit ({most}) exceeded. Skill chain: {}",
                 shown()
@@ -230,8 +230,8 @@ impl SkillTool {
         }
         let is_fork = skill.front.context == SkillContextMode::Fork;
         let depth = self.kin.depth + u32::from(is_fork);
-        if depth > Family::MOST_DEPTH {
-            let most = Family::MOST_DEPTH;
+        if depth > TurnAllowance::MOST_DEPTH {
+            let most = TurnAllowance::MOST_DEPTH;
             return refused(format!(
                 "Maximum sub-agent depth ({most}) exceeded. Skill chain: {}",
                 shown()

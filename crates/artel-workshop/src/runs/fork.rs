@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::Chronicle;
+use artel_engine::RunJournal;
 use artel_git::{RunTree, RunTreeError};
 use artel_journal::EventBatch;
 use artel_types::model::PrivacyLabel;
@@ -68,7 +68,7 @@ impl Workshop {
         }
         let Open { journal, .. } = self.open()?;
         let actor = self.caller.actor();
-        let source = Chronicle::new(journal.clone(), from, trace, None, actor.clone());
+        let source = RunJournal::new(journal.clone(), from, trace, None, actor.clone());
         let events = source.events()?;
         refuse_outside(&events, from, order.at)?;
         let run = random_run()?;
@@ -131,7 +131,7 @@ impl Workshop {
     /// it was part of.
     fn limit_of_fork(
         &self,
-        source: &Chronicle,
+        source: &RunJournal,
         started: &RunStarted,
         events: &[Event],
     ) -> Result<Option<SpendAmount>, Failure> {

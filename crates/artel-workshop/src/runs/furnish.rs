@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::{CallLog, Chronicle, Furnish, Knock};
+use artel_engine::{CallLog, Furnish, RecordingApprover, RunJournal};
 use artel_files::RootFolder;
 use artel_git::{RunTree, repositories_in, settings_files, shared_folders};
 use artel_policy::rules::PolicyRule;
@@ -37,7 +37,7 @@ const FILES_PER_KEPT: u64 = 5;
 /// Everything that the tool runner of a run is made from.
 pub(crate) struct Outfit {
     pub(crate) house: Arc<House>,
-    pub(crate) chronicle: Chronicle,
+    pub(crate) chronicle: RunJournal,
     pub(crate) log: Arc<CallLog>,
     pub(crate) registry: ToolRegistry,
     pub(crate) role: String,
@@ -109,7 +109,7 @@ impl Outfit {
             let redactor = hands.redactor.clone();
             let stop = self.house.company.stop.clone();
             let audience = Arc::clone(&self.house.company.audience);
-            Arc::new(Knock {
+            Arc::new(RecordingApprover {
                 inner,
                 log,
                 redactor,
@@ -475,7 +475,7 @@ const SCRIPT: &str = "script";
 /// Shows the output of commands, and records the hosts they reach.
 struct Watcher {
     recorder: Recorder,
-    audience: Arc<dyn artel_engine::Audience>,
+    audience: Arc<dyn artel_engine::RunObserver>,
 }
 
 impl ToolProcessObserver for Watcher {

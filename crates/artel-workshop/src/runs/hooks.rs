@@ -14,8 +14,8 @@ pub use look::{HookList, HookRow};
 
 use artel_config::{HookEntry, HookFailureChoice as Failing, SettingOrigin};
 use artel_engine::hooks::{
-    Declared, Event, Hook, Hooks, Matcher, OnFailure, Profile, Runner, Session, Source, Stranger,
-    strangers,
+    DeclaredHooks, Hook, HookEnvironment, HookEvent, HookFailureMode, HookMatcher,
+    HookSandboxProfile, HookSession, HookSource, RunHooks, UntrustedHook, strangers,
 };
 use artel_engine::record_hooks;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
@@ -37,7 +37,7 @@ const PORTAL_FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.loca
 impl House {
     /// Returns the hooks of a run. The person is asked about new hooks once, at the top-level
     /// run.
-    pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<Hooks, Failure> {
+    pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<RunHooks, Failure> {
         let declared = self.workshop.declared_hooks(&self.folder, &outfit.role)?;
         if kin.parent.is_none() {
             for note in &declared.notes {
@@ -45,7 +45,7 @@ impl House {
             }
         }
         if declared.hooks.is_empty() {
-            return Ok(Hooks::none());
+            return Ok(RunHooks::none());
         }
         let mut trusted = trusted_hooks(self.journal.reader())?;
         if kin.parent.is_none() {
@@ -55,10 +55,10 @@ impl House {
                 }
             }
         }
-        let runner = Runner {
+        let runner = HookEnvironment {
             room: Some(Arc::new(outfit.reading_room()?)),
             record: record_hooks(outfit.chronicle.clone()),
-            session: Session {
+            session: HookSession {
                 id: outfit.chronicle.run().to_string(),
                 transcript: outfit.transcript().display().to_string(),
                 permission_mode: match self.company.approver {
@@ -71,11 +71,11 @@ impl House {
             trusted,
             marks: outfit.marks.clone(),
         };
-        Ok(Hooks::new(declared.hooks, runner))
+        Ok(RunHooks::new(declared.hooks, runner))
     }
 
     /// Shows a hook and asks whether to trust it. A yes is recorded before it takes effect.
-    async fn trusts_hook(&self, stranger: &Stranger) -> Result<bool, Failure> {
+    async fn trusts_hook(&self, stranger: &UntrustedHook) -> Result<bool, Failure> {
         let trust = Arc::clone(&self.company.trust);
         let lines = stranger.lines.clone();
         let answer = tokio::task::spawn_blocking(move || trust.ask_hook(&lines)).await;
@@ -98,8 +98,12 @@ impl House {
 impl Workshop {
     /// Collects the hooks declared for a role here, in the order in which hooks of the same
     /// priority run.
-    pub(super) fn declared_hooks(&self, folder: &Path, role: &str) -> Result<Declared, Failure> {
-        let mut all = Declared::default();
+    pub(super) fn declared_hooks(
+        &self,
+        folder: &Path,
+        role: &str,
+    ) -> Result<DeclaredHooks, Failure> {
+        let mut all = DeclaredHooks::default();
         for entry in &self.settings.hooks {
             all.hooks.push(of_entry(entry)?);
         }
@@ -109,7 +113,7 @@ impl Workshop {
             add(
                 &mut all,
                 &file,
-                Declared::of_hooks(&hooks, &Source::Other(file.clone())),
+                DeclaredHooks::of_hooks(&hooks, &HookSource::Other(file.clone())),
             );
         }
         for name in PORTAL_FILES {
@@ -123,8 +127,12 @@ impl Workshop {
             });
             match parsed {
                 Ok(settings) => {
-                    let source = Source::Other(file.clone());
-                    add(&mut all, &file, Declared::of_settings(&settings, &source));
+                    let source = HookSource::Other(file.clone());
+                    add(
+                        &mut all,
+                        &file,
+                        DeclaredHooks::of_settings(&settings, &source),
+                    );
                 }
                 Err(why) => all
                     .notes
@@ -150,7 +158,7 @@ fn trusted_hooks(reader: &JournalReader) -> Result<BTreeSet<String>, Failure> {
     Ok(hashes)
 }
 
-fn add(all: &mut Declared, file: &Path, more: Declared) {
+fn add(all: &mut DeclaredHooks, file: &Path, more: DeclaredHooks) {
     let place = file.display();
     let notes = more.notes.iter().map(|note| format!("`{place}`: {note}"));
     all.notes.extend(notes);
@@ -167,23 +175,24 @@ fn of_entry(entry: &HookEntry) -> Result<Hook, Failure> {
         .because(format!("{why}; {}", entry.origin))
         .advise("write names of tools such as \"Bash|Edit\", or a regular expression")
     };
-    let event = Event::find(entry.event).ok_or_else(|| bad("there is no such event".to_owned()))?;
-    let matcher = Matcher::new(&entry.matcher).map_err(|error| bad(error.to_string()))?;
+    let event =
+        HookEvent::find(entry.event).ok_or_else(|| bad("there is no such event".to_owned()))?;
+    let matcher = HookMatcher::new(&entry.matcher).map_err(|error| bad(error.to_string()))?;
     let source = match &entry.origin {
-        SettingOrigin::User(file, _) => Source::User(file.clone()),
-        SettingOrigin::Workshop(file, _) => Source::Other(file.clone()),
+        SettingOrigin::User(file, _) => HookSource::User(file.clone()),
+        SettingOrigin::Workshop(file, _) => HookSource::Other(file.clone()),
         SettingOrigin::Default | SettingOrigin::Env(_) | SettingOrigin::Flag => {
-            Source::Other("artel.toml".into())
+            HookSource::Other("artel.toml".into())
         }
     };
     Ok(Hook {
         timeout: entry.timeout,
         priority: entry.priority,
         on_failure: match entry.on_failure {
-            Failing::Warn => OnFailure::Warn,
-            Failing::Block => OnFailure::Block,
+            Failing::Warn => HookFailureMode::Warn,
+            Failing::Block => HookFailureMode::Block,
         },
-        profile: Profile {
+        profile: HookSandboxProfile {
             network: entry.network.clone(),
             read: entry.read.clone(),
             write: entry.write.clone(),
@@ -208,8 +217,8 @@ mod tests {
     #[test]
     fn every_event_of_the_settings_is_one_of_the_engine() {
         for event in artel_config::HOOK_EVENTS {
-            assert!(Event::find(event).is_some(), "{event}");
+            assert!(HookEvent::find(event).is_some(), "{event}");
         }
-        assert_eq!(Event::ALL.len(), artel_config::HOOK_EVENTS.len());
+        assert_eq!(HookEvent::ALL.len(), artel_config::HOOK_EVENTS.len());
     }
 }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::{Audience, Stop, Wheel};
+use artel_engine::{RunObserver, ShutdownLevel, SteeringHub};
 use artel_journal::Journal;
 use artel_model::Gateway;
 use artel_tools::{AskablePerson, HintVisibility, ToolCallApprover};
@@ -24,7 +24,7 @@ use crate::workshop::{Open, Workshop};
 #[derive(Clone)]
 pub struct Company {
     /// Watches the run.
-    pub audience: Arc<dyn Audience>,
+    pub audience: Arc<dyn RunObserver>,
     /// Approves or denies calls.
     pub approver: Option<Arc<dyn ToolCallApprover>>,
     /// Answers the agent's questions.
@@ -32,7 +32,7 @@ pub struct Company {
     /// Decides about skills, hooks and folders at their first use.
     pub trust: Arc<dyn Trust>,
     /// Signals when this process should stop.
-    pub stop: watch::Receiver<Stop>,
+    pub stop: watch::Receiver<ShutdownLevel>,
     /// Whether the model gets hints on what to try after a failure.
     pub hints: HintVisibility,
 }
@@ -42,7 +42,7 @@ pub(crate) struct House {
     pub(crate) journal: Journal,
     pub(crate) models: Models,
     pub(crate) gateway: Gateway,
-    pub(crate) wheel: Wheel,
+    pub(crate) wheel: SteeringHub,
     pub(crate) skills: SkillsFound,
     pub(crate) company: Company,
     /// The model that the person named for all runs in this process.
@@ -81,7 +81,7 @@ impl House {
         workshop.refuse_written_by_others()?;
         workshop.refuse_unseen(journal.reader())?;
         let gateway = workshop.gateway(&journal, &models).await?;
-        let wheel = Wheel::listen(&journal, journal.reader().head()?);
+        let wheel = SteeringHub::listen(&journal, journal.reader().head()?);
         let skills = workshop.find_skills(folder);
         let portals = portals_in(journal.reader())?;
         let label = label_of(folder, &portals);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{Chronicle, Entry};
+use artel_engine::{RunJournal, RunJournalEntry};
 use artel_policy::command::{self, CommandOrigin};
 use artel_policy::rules::{PolicyRule, PolicyRuleSet};
 use artel_policy::{Policy, PolicyAction, PolicyAnswer, PolicyContext};
@@ -47,7 +47,7 @@ impl Injection {
     /// Runs each distinct command once, all at the same time, and records each result.
     pub(crate) async fn run(
         self,
-        chronicle: &Chronicle,
+        chronicle: &RunJournal,
     ) -> Result<BTreeMap<String, String>, Failure> {
         let commands: Vec<String> = prepare::commands(&self.skill.body)
             .into_iter()
@@ -82,7 +82,7 @@ impl Injection {
                 rule: done.rule,
                 millis: done.millis,
             };
-            entries.push(Entry::quiet(fact).ending(done.outcome));
+            entries.push(RunJournalEntry::quiet(fact).ending(done.outcome));
             injected.insert(command, done.text);
         }
         if !entries.is_empty() {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_engine::Stop;
+use artel_engine::ShutdownLevel;
 use artel_journal::{LeaseFence, LeaseOwner};
 use artel_types::{Failure, FailureCode, RunId, StreamName};
 
@@ -36,7 +36,7 @@ impl House {
                 Err(failure) if failure.code == FailureCode::J011 => failure,
                 Err(failure) => return Err(failure),
             };
-            if *stop.borrow() != Stop::No {
+            if *stop.borrow() != ShutdownLevel::No {
                 return Ok(None);
             }
             let (name, short) = (format!("`run/{run}`"), format!("run {}", run.short()));

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use artel_engine::Entry;
+use artel_engine::RunJournalEntry;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::{Skill, SkillOrigin};
 use artel_tools::ContentMarks;
@@ -75,7 +75,7 @@ impl House {
         &self,
         skill: Option<&Skill>,
         trace: TraceId,
-    ) -> Result<Option<Entry>, Failure> {
+    ) -> Result<Option<RunJournalEntry>, Failure> {
         let Some(skill) = skill else {
             return Ok(None);
         };
@@ -83,7 +83,7 @@ impl House {
         if skill.scope != SkillOrigin::Workshop {
             told.push(ForeignSource::skill(&skill.name));
         }
-        Ok(self.marked_with(trace, told)?.map(Entry::quiet))
+        Ok(self.marked_with(trace, told)?.map(RunJournalEntry::quiet))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use artel_engine::Left;
+use artel_engine::RunSuspendReason;
 use artel_skills::SkillRunMode;
 use artel_types::{Money, RunFinished, RunId, TraceId};
 
@@ -34,14 +34,14 @@ pub struct RunDone {
     /// The final record, or `None` if the run was suspended.
     pub finished: Option<Box<RunFinished>>,
     /// The reason for the suspension, or `None` if the run is over.
-    pub left: Option<Left>,
+    pub left: Option<RunSuspendReason>,
     /// The complete answer.
     pub answer: Option<String>,
 }
 
 impl RunDone {
     /// Returns what came of a run that was left.
-    pub(crate) fn left(run: RunId, trace: TraceId, left: Left) -> Self {
+    pub(crate) fn left(run: RunId, trace: TraceId, left: RunSuspendReason) -> Self {
         Self {
             run,
             trace,

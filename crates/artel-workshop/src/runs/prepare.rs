@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use artel_engine::{Prompt, ROLE, Sections};
+use artel_engine::{OpeningPrompt, PromptSections, ROLE};
 use artel_rules::excerpt::marked;
 use artel_rules::turn::ToolCallStyle;
 use artel_skills::prepare::{SkillArguments, SkillVariables};
@@ -100,7 +100,7 @@ pub(crate) struct Told<'t> {
 }
 
 impl Told<'_> {
-    pub(crate) fn prompt(&self) -> Result<Prompt, Failure> {
+    pub(crate) fn prompt(&self) -> Result<OpeningPrompt, Failure> {
         let mut role = self.persona.clone().unwrap_or_else(|| ROLE.to_owned());
         let skill_text = match (self.skill, self.variables) {
             (Some(skill), Some(variables)) => {
@@ -121,7 +121,7 @@ impl Told<'_> {
             Some(skill) => self.house.lessons_of(&skill.name, PrivacyLabel::Any)?.text,
             None => String::new(),
         };
-        let sections = Sections {
+        let sections = PromptSections {
             role,
             skill: skill_text,
             manifest: self.registry.manifest(self.viewer, &[]),
@@ -173,7 +173,7 @@ impl Told<'_> {
 /// Returns the fact that is recorded when a run is ready to start.
 pub(crate) fn prepared(
     outfit: &Outfit,
-    prompt: &Prompt,
+    prompt: &OpeningPrompt,
     limits: &Limits,
     calls: ToolCallStyle,
     model: Option<&str>,

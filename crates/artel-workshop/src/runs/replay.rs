@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, TreeGrants, prepared, rules_of};
+use artel_engine::{RunFamilyGrants, RunJournal, prepared, rules_of};
 use artel_files::RootFolder;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_policy::{Policy, PolicyAnswer, PolicyContext};
@@ -91,7 +91,7 @@ struct Judge {
     marked: Vec<(u64, Fact)>,
     /// Grants that people gave for the whole tree of runs, each from its place in the journal
     /// on.
-    grants: TreeGrants,
+    grants: RunFamilyGrants,
 }
 
 /// Steps the state machine through the recorded events.
@@ -153,7 +153,7 @@ impl Workshop {
     fn replay_one(&self, run: RunId) -> Result<Option<Replay>, Failure> {
         let (started, trace) = self.started(run)?;
         let Open { journal, .. } = self.open()?;
-        let chronicle = Chronicle::new(journal, run, trace, None, Actor::agent("default"));
+        let chronicle = RunJournal::new(journal, run, trace, None, Actor::agent("default"));
         let events = chronicle.events()?;
         let Some(facts) = prepared(&events) else {
             return Ok(None);
@@ -161,7 +161,7 @@ impl Workshop {
         // A fork begins with calls of the run it was forked from, which were judged there.
         let reader = chronicle.journal().reader();
         let past = with_its_past(self, reader, trace)?;
-        let grants = TreeGrants::read(reader, past.iter().copied())?;
+        let grants = RunFamilyGrants::read(reader, past.iter().copied())?;
         let judge = Judge {
             marked: marked_in(reader, &past)?,
             ..self.judge(&started, facts, grants)?
@@ -187,7 +187,7 @@ impl Workshop {
         &self,
         started: &RunStarted,
         facts: &RunPrepared,
-        grants: TreeGrants,
+        grants: RunFamilyGrants,
     ) -> Result<Judge, Failure> {
         let folder = started.folder.clone().map(PathBuf::from);
         let folder = folder.unwrap_or_default();
@@ -338,7 +338,12 @@ impl Judge {
 }
 
 impl Player {
-    fn play(&mut self, event: &Event, chronicle: &Chronicle, judge: &Judge) -> Result<(), Failure> {
+    fn play(
+        &mut self,
+        event: &Event,
+        chronicle: &RunJournal,
+        judge: &Judge,
+    ) -> Result<(), Failure> {
         self.compare(event);
         if let Fact::ToolRequested(asked) = &event.fact
             && asked.rule != "default.unfit"

@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use artel_engine::{
-    Begins, CallLog, Chronicle, Driver, Ended, Entry, Ground, Plot, Prompt, Setup, Succession,
-    Voice, Workplace, hooks::Hooks, rules_of,
+    CallLog, ModelHandle, OpeningPrompt, RunDriver, RunDriverOutcome, RunDriverSetup, RunJournal,
+    RunJournalEntry, RunStartKind, RunSuccessor, RunToolEnvironment, RunTreeHandle,
+    RunTreeLocation, hooks::RunHooks, rules_of,
 };
 use artel_git::RunTreeLimits;
 use artel_journal::LeaseFence;
@@ -129,7 +130,7 @@ impl Workshop {
 /// Everything that is needed to drive a run, whether it was started or resumed.
 pub(super) struct Stage {
     pub(super) outfit: Arc<Outfit>,
-    pub(super) ground: Arc<Ground>,
+    pub(super) ground: Arc<RunTreeHandle>,
     pub(super) left: Arc<AtomicU32>,
     pub(super) kin: Kin,
 }
@@ -172,7 +173,7 @@ impl House {
         // portal may be closed or have another label.
         kin.inherits = kin.inherits.labelled(self.privacy(PrivacyLabel::Any));
         let wanted = wanted.as_deref();
-        let chronicle = Chronicle::new(
+        let chronicle = RunJournal::new(
             self.journal.clone(),
             run,
             trace,
@@ -187,7 +188,7 @@ impl House {
             let mut started = self.started(run, skill.as_deref(), &words, &kin);
             // A person's request may be longer than an event can hold.
             started.task = Some(chronicle.keep(words)?);
-            let started = Entry::shown(started).by(self.person());
+            let started = RunJournalEntry::shown(started).by(self.person());
             chronicle.append(vec![started]).await?;
         }
         let stage = self.stage(chronicle, kin, skill, &order.arguments)?;
@@ -197,14 +198,14 @@ impl House {
         let outfit = &stage.outfit;
         let hooks = self.hooks(outfit, &stage.kin).await?;
         let ground = Some(Arc::clone(&stage.ground));
-        let workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
+        let workplace = RunToolEnvironment::new(outfit.reading()?, ground, outfit.furnish());
         let turn = AgentRun::new(rules_of(&facts, &outfit.registry), prompt.opening);
         let voice = self.voice(model, chosen, outfit);
         let succession = self.succession(&stage)?;
         let mut setup = self.setup(stage, turn, workplace, voice)?;
         setup.system = prompt.system;
         setup.window = facts.window;
-        let begins = Begins::Startup {
+        let begins = RunStartKind::Startup {
             prompt: order.arguments.join(" "),
         };
         self.drive(setup, (hooks, begins), succession, fence).await
@@ -213,7 +214,7 @@ impl House {
     /// Builds what is needed to drive a run.
     pub(super) fn stage(
         self: &Arc<Self>,
-        chronicle: Chronicle,
+        chronicle: RunJournal,
         kin: Kin,
         skill: Option<Arc<Skill>>,
         arguments: &[String],
@@ -262,7 +263,7 @@ impl House {
         order: &RunOrder,
         model: Option<&str>,
         window: Option<u64>,
-    ) -> Result<(RunPrepared, Prompt), Failure> {
+    ) -> Result<(RunPrepared, OpeningPrompt), Failure> {
         let outfit = &stage.outfit;
         let skill = outfit.skill.as_deref();
         let limits = stage.kin.bounded(Limits::of(self, order, skill));
@@ -289,14 +290,14 @@ impl House {
         }
         .prompt()?;
         let facts = prepared(outfit, &prompt, &limits, calls, model, window, &standing)?;
-        let mut entries = vec![Entry::quiet(facts.clone())];
+        let mut entries = vec![RunJournalEntry::quiet(facts.clone())];
         entries.extend(self.begun_with(skill, outfit.chronicle.trace())?);
         entries.extend(limits.cost.map(|cost| {
             let limit = BudgetLimited {
                 level: BudgetLevel::Run(outfit.chronicle.run().to_string()),
                 limit: SpendAmount::new(artel_rules::budget::UNLIMITED, cost.0),
             };
-            Entry::quiet(limit)
+            RunJournalEntry::quiet(limit)
         }));
         outfit.chronicle.append(entries).await?;
         Ok((facts, prompt))
@@ -307,14 +308,14 @@ impl House {
         &self,
         stage: Stage,
         turn: AgentRun,
-        workplace: Workplace,
-        voice: Voice,
-    ) -> Result<Setup, Failure> {
+        workplace: RunToolEnvironment,
+        voice: ModelHandle,
+    ) -> Result<RunDriverSetup, Failure> {
         let Stage {
             outfit, left, kin, ..
         } = stage;
         let skill = outfit.skill.as_deref();
-        Ok(Setup {
+        Ok(RunDriverSetup {
             turn,
             voice,
             workplace,
@@ -341,17 +342,17 @@ impl House {
     /// Drives a run and keeps its lease renewed.
     pub(super) async fn drive(
         &self,
-        setup: Setup,
-        (hooks, begins): (Hooks, Begins),
-        succession: Succession,
+        setup: RunDriverSetup,
+        (hooks, begins): (RunHooks, RunStartKind),
+        succession: RunSuccessor,
         fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
         // Lessons of a successor are learned by the run whose work it took over.
         let skill = setup.voice.account.skill.clone();
-        let skill = skill.filter(|_| begins != Begins::TakenOver);
-        let driving = Driver::new(setup)
+        let skill = skill.filter(|_| begins != RunStartKind::TakenOver);
+        let driving = RunDriver::new(setup)
             .with_hooks(hooks, begins)
             .with_succession(succession)
             .drive();
@@ -368,7 +369,7 @@ impl House {
         // If the lease cannot be released, the next process takes it over when it expires.
         drop(self.journal.release_lease(fence).await);
         let done = match ended? {
-            Ended::Over(finished) => {
+            RunDriverOutcome::Over(finished) => {
                 if let Some(skill) = &skill {
                     self.learn(&chronicle, skill, &finished).await;
                 }
@@ -384,7 +385,7 @@ impl House {
                     left: None,
                 }
             }
-            Ended::Left(left) => RunDone::left(run, trace, left),
+            RunDriverOutcome::Left(left) => RunDone::left(run, trace, left),
         };
         Ok(done)
     }
@@ -470,9 +471,9 @@ impl House {
     }
 
     /// Returns the tree handle of a run with its own tree.
-    pub(super) fn ground(&self, at: &std::path::Path, arguments: &[String]) -> Arc<Ground> {
+    pub(super) fn ground(&self, at: &std::path::Path, arguments: &[String]) -> Arc<RunTreeHandle> {
         let named = arguments.iter().map(|word| self.folder.join(word));
-        let plot = Plot {
+        let plot = RunTreeLocation {
             git: self.workshop.caller.program("git"),
             origin: self.folder.clone(),
             at: at.to_owned(),
@@ -480,7 +481,7 @@ impl House {
             share: self.workshop.settings.runs.share.value.clone(),
             bounds: self.workshop.tree_bounds(),
         };
-        Arc::new(Ground::new(plot, self.workshop.caller.clock.clone()))
+        Arc::new(RunTreeHandle::new(plot, self.workshop.caller.clock.clone()))
     }
 
     pub(super) fn voice(
@@ -488,14 +489,14 @@ impl House {
         model: Arc<dyn Model>,
         chosen: ChosenModel,
         outfit: &Outfit,
-    ) -> Voice {
+    ) -> ModelHandle {
         let chronicle = &outfit.chronicle;
         let contract = outfit.contract.as_deref();
         let inherits = &outfit.inherits;
         // Calls of a step's agent are attributed to the step.
         let of_step = inherits.step_budget().and_then(|it| it.split_once('/'));
         let of_step = of_step.map(|(_, step)| step.to_owned());
-        Voice {
+        ModelHandle {
             gateway: self.gateway.clone(),
             model,
             chosen,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_engine::{Begin, Chronicle, Followed, Succession, prepared};
+use artel_engine::{Begin, RunHandoverOutcome, RunJournal, RunSuccessor, prepared};
 use artel_journal::EventBatch;
 use artel_rules::tally::of_run;
 use artel_rules::turn::AgentRunEnding;
@@ -22,7 +22,7 @@ use crate::caller::random_run;
 
 impl House {
     /// Returns the run that would take over from a run.
-    pub(super) fn succession(self: &Arc<Self>, stage: &Stage) -> Result<Succession, Failure> {
+    pub(super) fn succession(self: &Arc<Self>, stage: &Stage) -> Result<RunSuccessor, Failure> {
         let house = Arc::clone(self);
         let from = stage.outfit.chronicle.clone();
         let kin = stage.kin.clone();
@@ -43,7 +43,7 @@ impl House {
             let (house, from, heir) = (Arc::clone(&house), from.clone(), heir.clone());
             Box::pin(async move { house.succeed(&from, heir, (to, left)).await })
         });
-        Ok(Succession {
+        Ok(RunSuccessor {
             fresh: random_run()?,
             begin,
         })
@@ -52,10 +52,10 @@ impl House {
     /// Starts the successor, or resumes it if it has started, and drives it.
     async fn succeed(
         self: &Arc<Self>,
-        from: &Chronicle,
+        from: &RunJournal,
         heir: Kin,
         (to, left): (RunId, u32),
-    ) -> Result<Followed, Failure> {
+    ) -> Result<RunHandoverOutcome, Failure> {
         if self.workshop.started(to).is_err() {
             self.begin_heir(from, to, left).await?;
         }
@@ -64,7 +64,7 @@ impl House {
 
     /// Records the start of the successor. It starts like the first run, apart from its
     /// opening message.
-    async fn begin_heir(&self, from: &Chronicle, to: RunId, left: u32) -> Result<(), Failure> {
+    async fn begin_heir(&self, from: &RunJournal, to: RunId, left: u32) -> Result<(), Failure> {
         let (started, trace) = self.workshop.started(from.run())?;
         let events = from.events()?;
         let (Some(facts), Some(handed)) = (prepared(&events), handed_over(&events)) else {
@@ -135,10 +135,10 @@ fn handed_over(events: &[Event]) -> Option<&RunHandedOver> {
 }
 
 /// Converts the outcome of the successor.
-fn followed(done: RunDone) -> Result<Followed, Failure> {
+fn followed(done: RunDone) -> Result<RunHandoverOutcome, Failure> {
     let Some(finished) = done.finished else {
         let lost = || Failure::new(FailureCode::X001, "a run was neither left nor ended");
-        return done.left.map(Followed::Left).ok_or_else(lost);
+        return done.left.map(RunHandoverOutcome::Left).ok_or_else(lost);
     };
     let why = || finished.why.clone().unwrap_or_default();
     let state = finished.state.as_deref().and_then(|word| word.parse().ok());
@@ -153,7 +153,7 @@ fn followed(done: RunDone) -> Result<Followed, Failure> {
         Some(RunOutcome::Failed) => AgentRunEnding::Failed { why: why() },
         Some(RunOutcome::Cancelled) => AgentRunEnding::Cancelled,
     };
-    Ok(Followed::Over {
+    Ok(RunHandoverOutcome::Over {
         ending,
         objectives: finished.objectives.unwrap_or_default(),
     })

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Begins, Chronicle, Family, Ground, Left, Workplace, fold, prepared, settle};
+use artel_engine::{
+    RunJournal, RunStartKind, RunSuspendReason, RunToolEnvironment, RunTreeHandle, TurnAllowance,
+    fold, prepared, settle,
+};
 use artel_journal::{EventFilter, EventQuery, LeaseFence, TraceLookupKey};
 use artel_skills::{Skill, SkillAgentKind, SkillOrigin, SkillSizeEnforcement};
 use artel_types::{
@@ -145,7 +148,7 @@ impl House {
             Some(fence) => self.take_up_leased(run, None, &fence).await,
             None => {
                 let (_, trace) = self.workshop.started(run)?;
-                Ok(RunDone::left(run, trace, Left::Interrupted))
+                Ok(RunDone::left(run, trace, RunSuspendReason::Interrupted))
             }
         }
     }
@@ -175,7 +178,7 @@ impl House {
         kin: Option<Kin>,
         fence: &LeaseFence,
     ) -> Result<RunDone, Failure> {
-        let bare = Chronicle::new(
+        let bare = RunJournal::new(
             self.journal.clone(),
             run,
             trace,
@@ -201,7 +204,7 @@ impl House {
             Some(kin) => kin,
             None => self.kin_of(&started, &facts)?,
         };
-        let chronicle = Chronicle::new(
+        let chronicle = RunJournal::new(
             self.journal.clone(),
             run,
             trace,
@@ -226,7 +229,7 @@ impl House {
         let outfit = &stage.outfit;
         let hooks = self.hooks(outfit, &stage.kin).await?;
         let ground = Some(Arc::clone(&stage.ground));
-        let mut workplace = Workplace::new(outfit.reading()?, ground, outfit.furnish());
+        let mut workplace = RunToolEnvironment::new(outfit.reading()?, ground, outfit.furnish());
         workplace.furnished()?;
         let mut turn = fold(&chronicle, &events, &workplace)?;
         if !(started.takes_over() && is_fresh(&events)) {
@@ -246,16 +249,21 @@ impl House {
         setup.system = chronicle.text(&facts.system)?;
         setup.window = facts.window;
         let begins = if started.takes_over() {
-            Begins::TakenOver
+            RunStartKind::TakenOver
         } else {
-            Begins::Resume
+            RunStartKind::Resume
         };
         Box::pin(self.drive(setup, (hooks, begins), succession, fence)).await
     }
 
     /// Adds what the runs on the same files were earlier allowed through the walls of their
     /// tree.
-    fn fold_openings(&self, trace: TraceId, top: RunId, ground: &Ground) -> Result<(), Failure> {
+    fn fold_openings(
+        &self,
+        trace: TraceId,
+        top: RunId,
+        ground: &RunTreeHandle,
+    ) -> Result<(), Failure> {
         let filter = |kind: &str, run: Option<RunId>| EventFilter {
             trace: Some(trace.to_string()),
             kind: Some(kind.to_owned()),
@@ -292,7 +300,7 @@ impl House {
             root_run: started.parent.map(|parent| self.root_of(parent)),
             is_called: self.is_called(started),
             depth: started.depth.unwrap_or(0),
-            family: Family::with(self.turns_of(started.id)),
+            family: TurnAllowance::with(self.turns_of(started.id)),
             agent: is_custom.then(|| SkillAgentKind::Custom(facts.role.clone())),
             ..Kin::root(started.chain.clone().unwrap_or_default(), inherits)
         })
@@ -303,7 +311,7 @@ impl House {
     fn is_called(&self, started: &RunStarted) -> bool {
         let mut first = started.clone();
         // The loop is bounded, because no chain is longer than the number of turns.
-        for _ in 0..Family::MOST_TURNS {
+        for _ in 0..TurnAllowance::MOST_TURNS {
             let earlier = first.parent.filter(|_| first.takes_over());
             match earlier.and_then(|run| self.workshop.started(run).ok()) {
                 Some((earlier, _)) => first = earlier,
@@ -317,7 +325,7 @@ impl House {
     fn root_of(&self, run: RunId) -> RunId {
         let mut top = run;
         // The loop is bounded, in case a damaged journal contains a cycle.
-        for _ in 0..Family::MOST_TURNS {
+        for _ in 0..TurnAllowance::MOST_TURNS {
             match self
                 .workshop
                 .started(top)
@@ -443,7 +451,7 @@ fn over(
     run: RunId,
     trace: TraceId,
     finished: &RunFinished,
-    chronicle: &Chronicle,
+    chronicle: &RunJournal,
 ) -> Result<RunDone, Failure> {
     let answer = finished
         .answer

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artel_engine::Nobody;
+use artel_engine::NullRunObserver;
 use artel_journal::{EventFilter, EventQuery, JournalReader};
 use artel_skills::{Skill, SkillOrigin, prepare};
 use artel_types::{Fact, Failure, FailureCode, SkillTrusted};
@@ -49,7 +49,7 @@ pub trait Trust: Send + Sync {
     }
 }
 
-impl Trust for Nobody {
+impl Trust for NullRunObserver {
     fn ask(&self, _question: &TrustQuestion) -> Option<bool> {
         None
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_engine::Chronicle;
+use artel_engine::RunJournal;
 use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_rules::tally::kind_of_failure;
 use artel_types::{
@@ -22,7 +22,7 @@ const LONGEST_ABOUT: usize = 60;
 impl House {
     /// Keeps what a finished run taught, once. A failure to keep it does not change the run's
     /// result; the person gets a notice.
-    pub(crate) async fn learn(&self, chronicle: &Chronicle, skill: &str, finished: &RunFinished) {
+    pub(crate) async fn learn(&self, chronicle: &RunJournal, skill: &str, finished: &RunFinished) {
         let events = chronicle.events();
         let lesson = events.and_then(|events| self.lesson_of(&events, skill, finished));
         self.keep_lesson(lesson).await;
@@ -30,7 +30,7 @@ impl House {
 
     /// Keeps what a plan taught about its skill: the lessons of the agents that worked on its
     /// steps.
-    pub(crate) async fn learn_planned(&self, chronicle: &Chronicle, skill: &str) {
+    pub(crate) async fn learn_planned(&self, chronicle: &RunJournal, skill: &str) {
         let lesson = self.planned_events(chronicle).and_then(|events| {
             let run = chronicle.run();
             let finished = events.iter().find_map(|event| match &event.fact {
@@ -47,7 +47,7 @@ impl House {
 
     /// Returns the events of a plan's run and of the agents that worked on its steps, in
     /// order.
-    fn planned_events(&self, chronicle: &Chronicle) -> Result<Vec<Event>, Failure> {
+    fn planned_events(&self, chronicle: &RunJournal) -> Result<Vec<Event>, Failure> {
         let mut events = chronicle.own_events()?;
         // Artel made the checks itself, so they teach nothing.
         events.retain(|event| !event.fact.kind().starts_with("tool."));

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::Nobody;
+use artel_engine::NullRunObserver;
 use artel_files::{FileAccessKind, FileAccessRefusal, RootFolder};
 use artel_git::RunTree;
 use artel_model::{Cassette, RehearsalModel};
@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use super::stage::Stage;
 use super::trials::RunTried;
 use crate::caller::Caller;
-use crate::runs::{Company, RunDone, RunOrder, Stop, Trust, TrustQuestion};
+use crate::runs::{Company, RunDone, RunOrder, ShutdownLevel, Trust, TrustQuestion};
 use crate::trouble::Problems;
 
 /// Largest script or recording that is read, and largest part of a file that is looked at,
@@ -93,9 +93,9 @@ async fn play(
         ..RunOrder::default()
     };
     // The sender lives as long as the run, and nobody stops the run.
-    let (_stop, stops) = watch::channel(Stop::No);
+    let (_stop, stops) = watch::channel(ShutdownLevel::No);
     let company = Company {
-        audience: Arc::new(Nobody),
+        audience: Arc::new(NullRunObserver),
         approver: None,
         person: None,
         trust: Arc::new(AllTrusted),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::Left;
+use artel_engine::RunSuspendReason;
 use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, LeaseFence, LeaseOwner};
 use artel_rules::request::file::{RequestOrigin, RequestStatus};
 use artel_rules::request::{self, RequestAnalysis};
@@ -93,7 +93,7 @@ pub enum Settled {
     /// The request led to no plan or answer.
     Failed { why: String },
     /// The work waits and can be resumed.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
 impl AskOrder {

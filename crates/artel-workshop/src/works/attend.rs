@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artel_engine::{Left, Stop};
+use artel_engine::{RunSuspendReason, ShutdownLevel};
 use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_tools::AskablePerson;
 use artel_types::{EventDraft, Failure, PlanHandedOver, RunAsked, RunId, StreamName, TraceId};
@@ -34,11 +34,11 @@ pub(crate) enum Attended {
 
 impl Attended {
     /// Returns why what is driven elsewhere is left; nothing where it can be driven here.
-    pub(crate) fn left(self) -> Option<Left> {
+    pub(crate) fn left(self) -> Option<RunSuspendReason> {
         match self {
             Self::Free => None,
-            Self::Away => Some(Left::Interrupted),
-            Self::Asked(asked) => Some(Left::Question(asked)),
+            Self::Away => Some(RunSuspendReason::Interrupted),
+            Self::Asked(asked) => Some(RunSuspendReason::Question(asked)),
         }
     }
 }
@@ -90,7 +90,7 @@ impl Workshop {
             let Some(driver) = self.drivers_now()?.run(run).map(str::to_owned) else {
                 return Ok(Attended::Free);
             };
-            if *stop.borrow() != Stop::No {
+            if *stop.borrow() != ShutdownLevel::No {
                 return Ok(Attended::Away);
             }
             if said.as_ref() != Some(&driver) {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_engine::{Chronicle, Conductor, Entry, Led, Left};
+use artel_engine::{
+    ConductorOutcome, PlanConductor, RunJournal, RunJournalEntry, RunSuspendReason,
+};
 use artel_git::PlanBranch;
 use artel_journal::{Journal, LeaseFence};
 use artel_rules::conduct::{PlanRun, PlanRunRules};
@@ -30,7 +32,7 @@ pub struct Carried {
     /// The state of the plan.
     pub state: PlanState,
     /// The reason why the run was left, or `None` if it is over.
-    pub left: Option<Left>,
+    pub left: Option<RunSuspendReason>,
 }
 
 impl Workshop {
@@ -112,7 +114,7 @@ impl Workshop {
         let model = model.or(work.model_of(run));
         let house = House::open(self, &folder, model, company).await?;
         let Some(fence) = house.lease_in_turn(run).await? else {
-            let left = Some(Left::Interrupted);
+            let left = Some(RunSuspendReason::Interrupted);
             let state = work.course.state().unwrap_or(PlanState::Approved);
             return Ok(Carried { run, state, left });
         };
@@ -121,8 +123,8 @@ impl Workshop {
         // If the lease cannot be released, the next process takes it over.
         drop(house.journal.release_lease(&fence).await);
         let left = match led? {
-            Some(Led::Left(left)) => Some(left),
-            Some(Led::Over(_)) | None => None,
+            Some(ConductorOutcome::Left(left)) => Some(left),
+            Some(ConductorOutcome::Over(_)) | None => None,
         };
         let work = self.work(work.trace)?;
         let state = work.course.state().unwrap_or(PlanState::Failed);
@@ -187,7 +189,7 @@ impl House {
         run: RunId,
         rules: PlanRunRules,
         fence: &LeaseFence,
-    ) -> Result<Option<Led>, Failure> {
+    ) -> Result<Option<ConductorOutcome>, Failure> {
         // Another process may have finished the plan while this one waited.
         let work = self.workshop.work(work.trace)?;
         let carrying = self.conduct(&work, run, rules, fence);
@@ -210,10 +212,10 @@ impl House {
         run: RunId,
         rules: PlanRunRules,
         fence: &LeaseFence,
-    ) -> Result<Option<Led>, Failure> {
+    ) -> Result<Option<ConductorOutcome>, Failure> {
         let version = first_version(work, run).unwrap_or(1);
         let (_, plan) = self.workshop.plan_of(work, Some(version))?;
-        let chronicle = Chronicle::new(
+        let chronicle = RunJournal::new(
             self.journal.clone(),
             run,
             work.trace,
@@ -239,7 +241,7 @@ impl House {
             return Ok(None);
         }
         let workers = Arc::new(self.workers(work, &chronicle, &events)?);
-        let conductor = Conductor {
+        let conductor = PlanConductor {
             steering,
             audience: Arc::clone(&self.company.audience),
             person: self.company.person.clone(),
@@ -251,7 +253,7 @@ impl House {
         };
         let led = conductor.conduct().await;
         workers.let_go_all().await?;
-        if matches!(led, Ok(Led::Over(_))) {
+        if matches!(led, Ok(ConductorOutcome::Over(_))) {
             self.learn_from(work, &chronicle).await;
         }
         self.workshop.refresh_sheets(work.trace, rules);
@@ -277,7 +279,7 @@ impl House {
     }
 
     /// Keeps what a finished plan's run taught about the skill that was planned.
-    async fn learn_from(&self, work: &Work, chronicle: &Chronicle) {
+    async fn learn_from(&self, work: &Work, chronicle: &RunJournal) {
         if let Some(skill) = &work.request.skill {
             self.learn_planned(chronicle, skill).await;
         }
@@ -319,7 +321,7 @@ impl House {
     async fn begin_plan(
         self: &Arc<Self>,
         work: &Work,
-        chronicle: &Chronicle,
+        chronicle: &RunJournal,
         (plan, version): (&Plan, u32),
     ) -> Result<Vec<Event>, Failure> {
         let events = chronicle.own_events()?;
@@ -333,7 +335,7 @@ impl House {
                 plan: Some(version),
                 ..RunStarted::new(chronicle.run(), plan.title.clone())
             };
-            let entry = Entry::shown(started).by(self.person());
+            let entry = RunJournalEntry::shown(started).by(self.person());
             chronicle.append(vec![entry]).await?;
         }
         let fresh = self.workshop.work(work.trace)?;
@@ -349,14 +351,18 @@ impl House {
         }
         if !has(|fact| matches!(fact, Fact::BranchBegun(_))) {
             let begun = self.branch_of(work, chronicle.run(), plan)?;
-            chronicle.append(vec![Entry::shown(begun)]).await?;
+            chronicle
+                .append(vec![RunJournalEntry::shown(begun)])
+                .await?;
         } else if is_known {
             let after = events.last().map_or(0, |event| event.seq);
             let continued = RunContinued {
                 after,
                 settled: Vec::new(),
             };
-            chronicle.append(vec![Entry::shown(continued)]).await?;
+            chronicle
+                .append(vec![RunJournalEntry::shown(continued)])
+                .await?;
         }
         chronicle.own_events()
     }
@@ -406,7 +412,7 @@ impl House {
     fn workers(
         self: &Arc<Self>,
         work: &Work,
-        chronicle: &Chronicle,
+        chronicle: &RunJournal,
         events: &[Event],
     ) -> Result<Workers, Failure> {
         let begun = events.iter().find_map(|event| match &event.fact {

@@ -4,7 +4,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, Did, Ground, Left, Plot, prepared};
+use artel_engine::{
+    PlanOrderOutcome, RunJournal, RunSuspendReason, RunTreeHandle, RunTreeLocation, prepared,
+};
 use artel_git::RunTree;
 use artel_skills::SkillAgentKind;
 use artel_types::{Actor, Event, Fact, Failure, RunId, TraceId};
@@ -33,15 +35,15 @@ pub(crate) enum Came {
     /// The run is over; holds its outcome and its events.
     Over(Box<RunDone>, Vec<Event>),
     /// The run was left unfinished.
-    Left(Left),
+    Left(RunSuspendReason),
 }
 
 impl Came {
     /// Returns the finished run, or the reason for leaving it as `Err`.
-    pub(crate) fn left(self) -> Result<(Box<RunDone>, Vec<Event>), Did> {
+    pub(crate) fn left(self) -> Result<(Box<RunDone>, Vec<Event>), PlanOrderOutcome> {
         match self {
             Self::Over(done, events) => Ok((done, events)),
-            Self::Left(left) => Err(Did::Left(left)),
+            Self::Left(left) => Err(PlanOrderOutcome::Left(left)),
         }
     }
 }
@@ -115,9 +117,9 @@ impl House {
         Ok(prepared(&self.bare(trace, run).own_events()?).is_some())
     }
 
-    fn bare(&self, trace: TraceId, run: RunId) -> Chronicle {
+    fn bare(&self, trace: TraceId, run: RunId) -> RunJournal {
         let actor = Actor::system("plan");
-        Chronicle::new(self.journal.clone(), run, trace, None, actor)
+        RunJournal::new(self.journal.clone(), run, trace, None, actor)
     }
 
     /// Returns the events of a run and of the runs that continued its work.
@@ -135,8 +137,13 @@ impl House {
         Ok(events)
     }
 
-    fn standing_on(&self, at: &std::path::Path, tree: &Arc<RunTree>, run: RunId) -> Arc<Ground> {
-        let plot = Plot {
+    fn standing_on(
+        &self,
+        at: &std::path::Path,
+        tree: &Arc<RunTree>,
+        run: RunId,
+    ) -> Arc<RunTreeHandle> {
+        let plot = RunTreeLocation {
             git: self.workshop.caller.program("git"),
             origin: self.folder.clone(),
             at: at.to_owned(),
@@ -145,6 +152,11 @@ impl House {
             bounds: self.workshop.tree_bounds(),
         };
         let clock = self.workshop.caller.clock.clone();
-        Arc::new(Ground::holding(plot, clock, Arc::clone(tree), run.short()))
+        Arc::new(RunTreeHandle::holding(
+            plot,
+            clock,
+            Arc::clone(tree),
+            run.short(),
+        ))
     }
 }

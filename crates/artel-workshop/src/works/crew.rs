@@ -16,7 +16,7 @@ mod share;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, Crew, Did, Doing, Entry};
+use artel_engine::{Doing, PlanExecutor, PlanOrderOutcome, RunJournal, RunJournalEntry};
 use artel_git::{GitIdentity, PlanBranch, RunTree, RunTreeError};
 use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_types::model::PrivacyLabel;
@@ -33,7 +33,7 @@ use crate::runs::{House, Steer};
 pub(crate) struct Workers {
     pub(crate) house: Arc<House>,
     /// The journal of the plan's run.
-    pub(crate) chronicle: Chronicle,
+    pub(crate) chronicle: RunJournal,
     pub(crate) line: Arc<PlanBranch>,
     pub(crate) at: PathBuf,
     /// The commit that the branch starts from.
@@ -143,7 +143,7 @@ impl Workers {
         self: Arc<Self>,
         order: PlanRunOrder,
         state: Arc<PlanRun>,
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         self.let_go_over(&state).await?;
         match order {
             PlanRunOrder::Baseline { given } => self.baseline(given).await,
@@ -165,7 +165,9 @@ impl Workers {
             PlanRunOrder::Final { round } => self.last_check(round, state).await,
             PlanRunOrder::Mend { round } => self.mend(round, state).await,
             PlanRunOrder::Close { state: end, why } => self.close(end, why, state).await,
-            PlanRunOrder::Record(_) | PlanRunOrder::Await(_) => Ok(Did::Facts(Vec::new())),
+            PlanRunOrder::Record(_) | PlanRunOrder::Await(_) => {
+                Ok(PlanOrderOutcome::Facts(Vec::new()))
+            }
         }
     }
 
@@ -183,7 +185,7 @@ impl Workers {
         Ok(())
     }
 
-    async fn part(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    async fn part(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         match spot.part {
             AttemptPart::Start => self.start(spot).await,
             AttemptPart::Criteria => self.criteria(spot).await,
@@ -201,8 +203,12 @@ impl Workers {
 /// Prefix in the baseline of a command that was detected, not named by the person.
 pub(super) const DETECTED: &str = "found: ";
 
-impl Crew for Workers {
-    fn carry_out(self: Arc<Self>, order: PlanRunOrder, state: Arc<PlanRun>) -> Doing<Did> {
+impl PlanExecutor for Workers {
+    fn carry_out(
+        self: Arc<Self>,
+        order: PlanRunOrder,
+        state: Arc<PlanRun>,
+    ) -> Doing<PlanOrderOutcome> {
         Box::pin(self.ordered(order, state))
     }
 
@@ -253,8 +259,8 @@ pub(super) async fn blocking<T: Send + 'static>(
     }
 }
 
-pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> Did {
-    Did::Facts(facts.into_iter().map(Entry::shown).collect())
+pub(super) fn facts(facts: impl IntoIterator<Item = Fact>) -> PlanOrderOutcome {
+    PlanOrderOutcome::Facts(facts.into_iter().map(RunJournalEntry::shown).collect())
 }
 
 /// Returns the name of the branch for work of steps that has passed no check.

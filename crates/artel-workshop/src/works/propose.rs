@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_engine::{Chronicle, Entry};
+use artel_engine::{RunJournal, RunJournalEntry};
 use artel_policy::PolicyAction;
 use artel_rules::plan::{CheckedPlan, PlanProblem, widened};
 use artel_tools::{
@@ -22,7 +22,7 @@ use super::sheets::hash_of;
 /// The tool with which an agent proposes a change to the plan.
 struct Propose {
     card: ToolDescriptor,
-    chronicle: Chronicle,
+    chronicle: RunJournal,
     plan: Plan,
     step: PlanStep,
     named: Named,
@@ -110,7 +110,7 @@ impl Tool for Propose {
             .iter()
             .any(|event| matches!(&event.fact, Fact::PlanProposed(it) if it.id == id));
         if !is_known {
-            let entry = Entry::shown(proposed);
+            let entry = RunJournalEntry::shown(proposed);
             self.chronicle
                 .append_blocking(vec![entry])
                 .map_err(failed)?;

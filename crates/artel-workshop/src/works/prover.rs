@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::{CallLog, Chronicle};
+use artel_engine::{CallLog, RunJournal};
 use artel_git::RunTree;
 use artel_tools::{
     AttributedToolApproval, ProcessStartReason, ToolApprovalAnswer, ToolApprovalQuestion,
@@ -25,7 +25,7 @@ const MOST_FINDINGS: usize = 200;
 /// Runs the project's checks and makes proofs of the results.
 pub(crate) struct Prover {
     house: Arc<House>,
-    chronicle: Chronicle,
+    chronicle: RunJournal,
     /// Commands that the person named. If empty, the checks are detected in the tree.
     commands: Vec<String>,
     /// Files that stay unchanged while checks run: code under test could change another test
@@ -82,7 +82,7 @@ impl Where {
 impl Prover {
     /// Makes a runner for the commands that the person named. Without commands, the tree
     /// decides which checks there are.
-    pub(crate) fn new(house: &Arc<House>, chronicle: &Chronicle, commands: Vec<String>) -> Self {
+    pub(crate) fn new(house: &Arc<House>, chronicle: &RunJournal, commands: Vec<String>) -> Self {
         Self {
             house: Arc::clone(house),
             chronicle: chronicle.clone(),
@@ -416,7 +416,7 @@ fn lint_error(finding: &Value) -> Option<FailedTest> {
 }
 
 /// Returns the text of a proof's output, empty if it cannot be read.
-pub(crate) fn output_of(chronicle: &Chronicle, proof: &ProofRecorded) -> String {
+pub(crate) fn output_of(chronicle: &RunJournal, proof: &ProofRecorded) -> String {
     match &proof.output {
         RecordedText::Inline(text) => text.clone(),
         kept => chronicle.text(kept).unwrap_or_default(),

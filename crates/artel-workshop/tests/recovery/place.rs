@@ -9,7 +9,8 @@ use artel_testkit::standin::StandIn;
 use artel_tools::HintVisibility;
 use artel_types::{ActorSurface, Event};
 use artel_workshop::{
-    Caller, Company, Flags, Init, Nobody, RunDone, RunOrder, Stop, Trust, TrustQuestion, Workshop,
+    Caller, Company, Flags, Init, NullRunObserver, RunDone, RunOrder, ShutdownLevel, Trust,
+    TrustQuestion, Workshop,
 };
 use tokio::sync::watch;
 
@@ -89,9 +90,9 @@ impl Place {
         folder: &Path,
         hints: HintVisibility,
     ) -> RunDone {
-        let (_stop, stops) = watch::channel(Stop::No);
+        let (_stop, stops) = watch::channel(ShutdownLevel::No);
         let company = Company {
-            audience: Arc::new(Nobody),
+            audience: Arc::new(NullRunObserver),
             approver: None,
             person: None,
             trust: Arc::new(AllTrusted),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use artel_types::plan::Plan;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Edited, Left, Merging, OnFailure, PlanRules,
-    Problems, Settled, Work, Workshop,
+    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Edited, Merging, OnFailure, PlanRules, Problems,
+    RunSuspendReason, Settled, Work, Workshop,
 };
 
 use super::run::{Answers, Canvas, Watch};
@@ -173,7 +173,7 @@ impl Story<'_> {
         })?;
         match settled {
             Settled::Planned { .. } => Ok(()),
-            Settled::Left(Left::Interrupted) => Err(interrupted().into()),
+            Settled::Left(RunSuspendReason::Interrupted) => Err(interrupted().into()),
             other => Err(
                 Failure::new(FailureCode::X001, "the rehearsal made no plan")
                     .because(format!("{other:?}"))
@@ -237,13 +237,13 @@ impl Story<'_> {
         })?;
         match carried.left {
             None => Ok(()),
-            Some(Left::Interrupted) => Err(interrupted().into()),
+            Some(RunSuspendReason::Interrupted) => Err(interrupted().into()),
             Some(left) => Err(
                 Failure::new(FailureCode::R008, "the demo was left before its end")
                     .because(match left {
-                        Left::Interrupted => "it was stopped".to_owned(),
-                        Left::Question(asked) => asked.text,
-                        Left::Model(failure) => failure.to_string(),
+                        RunSuspendReason::Interrupted => "it was stopped".to_owned(),
+                        RunSuspendReason::Question(asked) => asked.text,
+                        RunSuspendReason::Model(failure) => failure.to_string(),
                     })
                     .advise("`artel demo` begins anew")
                     .into(),

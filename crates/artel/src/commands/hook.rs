@@ -1,7 +1,7 @@
 //! `artel hook`
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, HookRow, Problems, Stranger};
+use artel_workshop::{Caller, HookRow, Problems, UntrustedHook};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, table};
@@ -162,7 +162,7 @@ fn trust(
     Ok(Verdict::Done)
 }
 
-fn confirmed(stranger: &Stranger, yes: Yes, screen: &mut Screen) -> Result<bool, Problems> {
+fn confirmed(stranger: &UntrustedHook, yes: Yes, screen: &mut Screen) -> Result<bool, Problems> {
     if !screen.json {
         for line in &stranger.lines {
             screen.line(harmless(line))?;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use artel_types::plan::PlanState;
 use artel_types::{ChangesetCreated, Failure, FailureCode, FailureKind, RunId, TraceId};
 use artel_workshop::{
-    Caller, Carried, Company, Left, OnFailure, PlanRules, Problems, Settled, Work, Workshop,
-    put_in_place,
+    Caller, Carried, Company, OnFailure, PlanRules, Problems, RunSuspendReason, Settled, Work,
+    Workshop, put_in_place,
 };
 use serde_json::{Map, Value, json};
 
@@ -117,7 +117,7 @@ impl<'a> Bench<'a> {
                 })
             }
             Settled::Left(left) => {
-                if left == Left::Interrupted {
+                if left == RunSuspendReason::Interrupted {
                     runtime::block_on(self.workshop.rest_work(trace))??;
                 }
                 self.left(trace, &left)
@@ -149,7 +149,7 @@ impl<'a> Bench<'a> {
             canvas.draw(self.caller, self.screen, carrying)?
         };
         if let Some(left) = &carried.left {
-            if *left == Left::Interrupted {
+            if *left == RunSuspendReason::Interrupted {
                 if let Some(outcome) = self.goes_on_elsewhere(trace, carried.run)? {
                     return Ok(outcome);
                 }
@@ -218,15 +218,15 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns how a run that was left can be continued.
-    fn left(&self, trace: TraceId, left: &Left) -> Result<Outcome, Problems> {
+    fn left(&self, trace: TraceId, left: &RunSuspendReason) -> Result<Outcome, Problems> {
         let short = trace.short();
         let resume = format!("`artel resume {short}`");
         let (value, end) = match left {
-            Left::Interrupted => {
+            RunSuspendReason::Interrupted => {
                 let verdict = Verdict::Bad(FailureKind::Interrupted);
                 (json!({ "left": "stopped" }), Ok(verdict))
             }
-            Left::Question(asked) => {
+            RunSuspendReason::Question(asked) => {
                 let open = self.workshop.open_questions()?;
                 let mut open = open.iter().filter(|it| it.trace == trace);
                 let command = open.next().map(|it| it.command());
@@ -246,7 +246,7 @@ impl<'a> Bench<'a> {
                 let value = json!({ "left": "question", "question": asked.text, "choices": asked.choices, "suggested": asked.suggested, "answer_with": command });
                 (value, Err(failure))
             }
-            Left::Model(failure) => {
+            RunSuspendReason::Model(failure) => {
                 let first = failure.advice.clone();
                 let first = first.map_or(String::new(), |it| format!("{it}; then "));
                 let failure = failure.clone();
@@ -255,7 +255,7 @@ impl<'a> Bench<'a> {
                 (value, Err(failure.advise(advice)))
             }
         };
-        let stopped = matches!(left, Left::Interrupted);
+        let stopped = matches!(left, RunSuspendReason::Interrupted);
         let lines = stopped.then(|| format!("stopped; {resume} goes on"));
         Ok(Outcome {
             value: object(value),

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
-    AskOrder, Caller, Company, Line, Planning, Problems, RunDone, RunOrder, SkillRunMode, Stop,
-    View, Words, Workshop,
+    AskOrder, Caller, Company, Line, Planning, Problems, RunDone, RunOrder, ShutdownLevel,
+    SkillRunMode, View, Words, Workshop,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -239,7 +239,7 @@ impl Desk {
         subject: Subject,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<(T, Vec<Line>), Problems> {
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(self.watching.view)?;
@@ -270,7 +270,7 @@ impl Desk {
         screen: &Screen,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         // The receiver is dropped at once, and senders ignore that.
         let (passing, _) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops, passing);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_engine::{Crew, Did, Doing, Entry};
+use artel_engine::{Doing, PlanExecutor, PlanOrderOutcome, RunJournalEntry};
 use artel_rules::conduct::{AttemptPart, PlanRun, PlanRunOrder};
 use artel_types::{
     BaselineTaken, BranchChecked, Fact, RunFinished, RunId, StepChecked, StepJudged, StepPassed,
@@ -12,9 +12,13 @@ use artel_types::{
 /// The plan executor of one run.
 pub(crate) struct Ready(pub(crate) RunId);
 
-impl Crew for Ready {
-    fn carry_out(self: Arc<Self>, order: PlanRunOrder, _: Arc<PlanRun>) -> Doing<Did> {
-        Box::pin(async move { Ok(Did::Facts(vec![Entry::shown(self.outcome(&order))])) })
+impl PlanExecutor for Ready {
+    fn carry_out(self: Arc<Self>, order: PlanRunOrder, _: Arc<PlanRun>) -> Doing<PlanOrderOutcome> {
+        Box::pin(async move {
+            Ok(PlanOrderOutcome::Facts(vec![RunJournalEntry::shown(
+                self.outcome(&order),
+            )]))
+        })
     }
 
     fn call_off(self: Arc<Self>) -> Doing<()> {

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use artel_engine::{Chronicle, Conductor, Entry, Led, Nobody, Stop, Wheel};
+use artel_engine::{
+    ConductorOutcome, NullRunObserver, PlanConductor, RunJournal, RunJournalEntry, ShutdownLevel,
+    SteeringHub,
+};
 use artel_journal::{Journal, LeaseOwner};
 use artel_rules::conduct::{PlanRun, PlanRunRules, StepFailurePolicy};
 use artel_testkit::{Random, random_trace};
@@ -106,34 +109,37 @@ pub(crate) fn conduct(journal: &Journal, at_once: usize, seed: u64) -> Round {
     })
 }
 
-async fn begin(journal: &Journal, random: &mut Random) -> (Chronicle, Plan) {
+async fn begin(journal: &Journal, random: &mut Random) -> (RunJournal, Plan) {
     let run = RunId::from_random(random.bytes());
     let name = StreamName::run(run).to_string();
     let owner = LeaseOwner::this_process("bench");
     let span = Duration::from_secs(600);
     let lease = journal.take_lease(&name, owner, span).await.unwrap();
     let (trace, actor) = (random_trace(random), Actor::system("plan"));
-    let chronicle = Chronicle::new(journal.clone(), run, trace, None, actor).fenced(lease.fence);
+    let chronicle = RunJournal::new(journal.clone(), run, trace, None, actor).fenced(lease.fence);
     let started = RunStarted::new(run, "a plan");
-    chronicle.append(vec![Entry::shown(started)]).await.unwrap();
+    chronicle
+        .append(vec![RunJournalEntry::shown(started)])
+        .await
+        .unwrap();
     (chronicle, plan(random))
 }
 
 /// Returns the duration of a plan, and its number of appends.
-async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) {
+async fn timed(chronicle: &RunJournal, plan: Plan, at_once: usize) -> (f64, u64) {
     let journal = chronicle.journal();
     let head = journal.reader().head().unwrap();
-    let wheel = Wheel::listen(journal, head);
+    let wheel = SteeringHub::listen(journal, head);
     wheel.follow(journal, chronicle.run(), head);
     let moves = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&moves);
-    let conductor = Conductor {
+    let conductor = PlanConductor {
         answers_as: Actor::human("ada", ActorSurface::Cli),
         chronicle: chronicle.clone(),
         conduct: PlanRun::new(plan, rules(at_once)),
         crew: Arc::new(Ready(chronicle.run())),
-        steering: wheel.steer(chronicle.run(), watch::channel(Stop::No).1),
-        audience: Arc::new(Nobody),
+        steering: wheel.steer(chronicle.run(), watch::channel(ShutdownLevel::No).1),
+        audience: Arc::new(NullRunObserver),
         person: None,
         told: Arc::new(move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
@@ -142,7 +148,7 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
     let began = Instant::now();
     let led = conductor.conduct().await.unwrap();
     let took = millis(began.elapsed());
-    let Led::Over(conduct) = led else {
+    let ConductorOutcome::Over(conduct) = led else {
         panic!("nothing kept it from its end");
     };
     assert_eq!(conduct.outcome().0, PlanState::Done);
@@ -152,7 +158,7 @@ async fn timed(chronicle: &Chronicle, plan: Plan, at_once: usize) -> (f64, u64) 
 
 /// Checks that the measured run was correct: no step began before the steps it needs had
 /// passed, and never more than `at_once` steps ran.
-fn is_in_order(chronicle: &Chronicle, plan: &Plan, at_once: usize) {
+fn is_in_order(chronicle: &RunJournal, plan: &Plan, at_once: usize) {
     let (mut begun, mut passed) = (0, BTreeSet::new());
     for event in chronicle.own_events().unwrap() {
         match event.fact {
@@ -171,14 +177,20 @@ fn is_in_order(chronicle: &Chronicle, plan: &Plan, at_once: usize) {
 
 /// Appends the events of a run to another one, in this many batches, and returns the
 /// duration.
-async fn bare(from: &Chronicle, to: &Chronicle, appends: u64) -> f64 {
+async fn bare(from: &RunJournal, to: &RunJournal, appends: u64) -> f64 {
     let events = from.own_events().unwrap();
     let facts = events.into_iter().skip(1).map(|event| event.fact);
     let facts: Vec<_> = facts.collect();
     let count = usize::try_from(appends).unwrap();
-    let batches: Vec<Vec<Entry>> = (0..count)
+    let batches: Vec<Vec<RunJournalEntry>> = (0..count)
         .map(|at| facts.len() * at / count..facts.len() * (at + 1) / count)
-        .map(|range| facts[range].iter().cloned().map(Entry::shown).collect())
+        .map(|range| {
+            facts[range]
+                .iter()
+                .cloned()
+                .map(RunJournalEntry::shown)
+                .collect()
+        })
         .collect();
     let began = Instant::now();
     for batch in batches {

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use artel_engine::{
-    CallLog, Chronicle, Driver, Ended, Family, Furnish, Nobody, Setup, Stop, Voice, Wheel,
-    Workplace, kinds,
+    CallLog, Furnish, ModelHandle, NullRunObserver, RunDriver, RunDriverOutcome, RunDriverSetup,
+    RunJournal, RunToolEnvironment, ShutdownLevel, SteeringHub, TurnAllowance, kinds,
 };
 use artel_files::RootFolder;
 use artel_journal::Journal;
@@ -34,11 +34,11 @@ pub(crate) const TURNS: usize = 15;
 pub(crate) struct Crowd {
     journal: Journal,
     gateway: Gateway,
-    wheel: Wheel,
+    wheel: SteeringHub,
     registry: ToolRegistry,
     files: PathBuf,
-    stops: watch::Receiver<Stop>,
-    _stop: watch::Sender<Stop>,
+    stops: watch::Receiver<ShutdownLevel>,
+    _stop: watch::Sender<ShutdownLevel>,
 }
 
 impl Crowd {
@@ -59,11 +59,11 @@ impl Crowd {
             thresholds: BreakerThresholds::MODEL,
         })
         .unwrap();
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         Self {
             journal: journal.clone(),
             gateway,
-            wheel: Wheel::default(),
+            wheel: SteeringHub::default(),
             registry: ToolRegistry::of(built_in()),
             files: files.to_owned(),
             stops,
@@ -72,10 +72,10 @@ impl Crowd {
     }
 
     /// Creates the driver of one run, whose model follows the script.
-    pub(crate) fn driver(&self, number: usize, script: &str) -> Driver {
+    pub(crate) fn driver(&self, number: usize, script: &str) -> RunDriver {
         let run = RunId::from_random((number as u128 + 1).to_le_bytes());
         let trace = TraceId::from_random((number as u128 + 1).to_le_bytes());
-        let chronicle = Chronicle::new(
+        let chronicle = RunJournal::new(
             self.journal.clone(),
             run,
             trace,
@@ -107,9 +107,9 @@ impl Crowd {
             ..AgentRunRules::default()
         };
         let entry = ModelAliasSettings::named(Provider::Rehearsal, format!("run-{number}"));
-        Driver::new(Setup {
+        RunDriver::new(RunDriverSetup {
             turn: AgentRun::new(rules, "read the files"),
-            voice: Voice {
+            voice: ModelHandle {
                 gateway: self.gateway.clone(),
                 model: Arc::new(RehearsalModel::load(script, "script").unwrap()),
                 chosen: ChosenModel {
@@ -132,16 +132,16 @@ impl Crowd {
                 },
                 temperature: None,
             },
-            workplace: Workplace::new(hands, None, furnish),
+            workplace: RunToolEnvironment::new(hands, None, furnish),
             log,
             viewer: ToolViewer::default(),
             system: "You read files.".to_owned(),
             window: 200_000,
             steering: self.wheel.steer(run, self.stops.clone()),
-            audience: Arc::new(Nobody),
+            audience: Arc::new(NullRunObserver),
             person: None,
             waits: false,
-            family: Family::default(),
+            family: TurnAllowance::default(),
             left: Arc::new(AtomicU32::new(0)),
             patience: None,
             all_tokens: None,
@@ -153,9 +153,9 @@ impl Crowd {
 }
 
 /// Drives a run and checks that it completes.
-pub(crate) async fn complete(driver: Driver) {
+pub(crate) async fn complete(driver: RunDriver) {
     let ended = driver.drive().await.unwrap();
-    let Ended::Over(finished) = ended else {
+    let RunDriverOutcome::Over(finished) = ended else {
         panic!("left: {ended:?}");
     };
     assert_eq!(finished.state.as_deref(), Some("complete"), "{finished:?}");

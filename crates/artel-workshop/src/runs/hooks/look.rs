@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use artel_engine::hooks::{Hook, OnFailure, Source, Stranger, strangers};
+use artel_engine::hooks::{Hook, HookFailureMode, HookSource, UntrustedHook, strangers};
 use artel_types::{Failure, HookTrusted};
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ impl Workshop {
 
     /// Returns the hooks that a person has to review before they run, with what they are
     /// shown.
-    pub fn strange_hooks(&self, role: Option<&str>) -> Result<Vec<Stranger>, Failure> {
+    pub fn strange_hooks(&self, role: Option<&str>) -> Result<Vec<UntrustedHook>, Failure> {
         let folder = self.run_folder(None)?;
         let declared = self.declared_hooks(&folder, role.unwrap_or(USUAL_ROLE))?;
         let trusted = trusted_hooks(&*self.reader()?)?;
@@ -89,9 +89,9 @@ fn row(hook: &Hook, folder: &Path, trusted: &BTreeSet<String>) -> HookRow {
     let nobody = BTreeSet::new();
     let hash = strangers(one, folder, &nobody).pop();
     let (file, own) = match &hook.source {
-        Source::BuiltIn => (PathBuf::new(), true),
-        Source::User(file) => (file.clone(), true),
-        Source::Other(file) => (file.clone(), false),
+        HookSource::BuiltIn => (PathBuf::new(), true),
+        HookSource::User(file) => (file.clone(), true),
+        HookSource::Other(file) => (file.clone(), false),
     };
     let paths = |list: &[PathBuf]| list.iter().map(|it| it.display().to_string()).collect();
     HookRow {
@@ -105,8 +105,8 @@ fn row(hook: &Hook, folder: &Path, trusted: &BTreeSet<String>) -> HookRow {
         priority: hook.priority,
         timeout_ms: u64::try_from(hook.time().as_millis()).unwrap_or(u64::MAX),
         on_failure: match hook.on_failure {
-            OnFailure::Warn => "warn",
-            OnFailure::Block => "block",
+            HookFailureMode::Warn => "warn",
+            HookFailureMode::Block => "block",
         },
         network: hook.profile.network.clone(),
         read: paths(&hook.profile.read),

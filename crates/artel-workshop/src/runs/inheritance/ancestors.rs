@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use artel_engine::Family;
+use artel_engine::TurnAllowance;
 use artel_policy::{BoundAdmission, PolicyBound};
 use artel_skills::{SkillContextMode, SkillOrigin, SkillSizeEnforcement};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
@@ -175,13 +175,13 @@ impl House {
         let (_, trace) = self.workshop.started(run)?;
         let actor = Actor::agent("default");
         let journal = self.journal.clone();
-        let chronicle = artel_engine::Chronicle::new(journal, run, trace, None, actor);
+        let chronicle = artel_engine::RunJournal::new(journal, run, trace, None, actor);
         Ok(artel_engine::prepared(&chronicle.events()?).cloned())
     }
 }
 
 /// Maximum length of a chain of runs: the skills of a chain, each with its successors.
-const MOST_ABOVE: usize = Family::MOST_TURNS as usize;
+const MOST_ABOVE: usize = TurnAllowance::MOST_TURNS as usize;
 
 fn unbounded(run: RunId, why: String) -> Failure {
     let what = format!("the limits of run {} are unknown", run.short());

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use artel_engine::{Did, Left};
+use artel_engine::{PlanOrderOutcome, RunSuspendReason};
 use artel_policy::StepWriteAccess;
 use artel_rules::plan::widened;
 use artel_tools::Tool;
@@ -80,7 +80,7 @@ struct Change {
 impl Workers {
     /// Asks the architect why a step failed. Whatever the answer, the person is asked next: a
     /// failure here never keeps them from deciding.
-    pub(super) async fn advise(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn advise(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         if let Some(portal) = &self.portal
             && let Err(failure) =
                 self.house
@@ -115,8 +115,10 @@ impl Workers {
         let fact = match came {
             Came::Over(done, events) => self.advised(&spot, &maker, &done, &events)?,
             // A person can decide without advice and should not have to wait for a model.
-            Came::Left(Left::Model(failure)) => self.unasked(&spot, &name, &failure).await?,
-            Came::Left(left) => return Ok(Did::Left(left)),
+            Came::Left(RunSuspendReason::Model(failure)) => {
+                self.unasked(&spot, &name, &failure).await?
+            }
+            Came::Left(left) => return Ok(PlanOrderOutcome::Left(left)),
         };
         blocking(move || {
             done_with(&at);
@@ -128,7 +130,12 @@ impl Workers {
 
     /// Continues without advice because the model is unavailable. The architect's run is ended
     /// for good: the person decides without it.
-    async fn unasked(&self, spot: &Spot, name: &str, failure: &Failure) -> Result<Did, Failure> {
+    async fn unasked(
+        &self,
+        spot: &Spot,
+        name: &str,
+        failure: &Failure,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let known = self.house.child_of(self.trace(), Some(self.run()), name)?;
         if let Some(run) = known {
             let workshop = &self.house.workshop;
@@ -146,7 +153,7 @@ impl Workers {
         maker: &Maker,
         done: &RunDone,
         events: &[Event],
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let Some(advice) = forms::handed_in::<Advice>(events, ADVICE) else {
             let said = done.finished.as_ref().and_then(|it| it.why.clone());
             let said = said.or_else(|| done.answer.clone()).unwrap_or_default();

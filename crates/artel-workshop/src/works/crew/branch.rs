@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use artel_engine::Did;
+use artel_engine::PlanOrderOutcome;
 use artel_git::{CommitOutcome, CommitSpec, MergeConflict};
 use artel_rules::conduct::{LAPSED, PlanRun};
 use artel_rules::plan::names::commit_message;
@@ -23,7 +23,7 @@ pub(super) const CLASH: &str = "Other steps changed the same places";
 
 impl Workers {
     /// Commits a passed step to the branch.
-    pub(super) async fn commit(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn commit(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
@@ -159,7 +159,7 @@ impl Workers {
         self: &Arc<Self>,
         round: u32,
         state: Arc<PlanRun>,
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let head = this.head()?;
@@ -313,14 +313,18 @@ impl Workers {
     }
 
     /// Continues with the plan of a proposal that a person accepted.
-    pub(super) async fn adopt(self: &Arc<Self>, id: &str, _: &PlanRun) -> Result<Did, Failure> {
+    pub(super) async fn adopt(
+        self: &Arc<Self>,
+        id: &str,
+        _: &PlanRun,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let events = self.chronicle.own_events()?;
         let found = events.iter().find_map(|event| match &event.fact {
             Fact::PlanProposed(it) if it.id == id => Some(it.clone()),
             _ => None,
         });
         let Some(proposed) = found else {
-            return Ok(Did::Facts(Vec::new()));
+            return Ok(PlanOrderOutcome::Facts(Vec::new()));
         };
         // A proposal is a whole plan, so adopting it would silently drop changes that were adopted
         // since.

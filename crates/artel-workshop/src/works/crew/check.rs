@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artel_engine::Did;
+use artel_engine::PlanOrderOutcome;
 use artel_rules::plan::names::{is_code_path, is_plain_path, is_test_path};
 use artel_rules::proof;
 use artel_types::plan::{ProofStage, StepEvidence, StepEvidenceKind};
@@ -45,12 +45,15 @@ pub(super) struct Look<'l> {
 
 impl Workers {
     /// Runs the project's checks once, before any change.
-    pub(super) async fn baseline(self: &Arc<Self>, given: Option<String>) -> Result<Did, Failure> {
+    pub(super) async fn baseline(
+        self: &Arc<Self>,
+        given: Option<String>,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || this.take_baseline(given.as_deref())).await
     }
 
-    fn take_baseline(&self, given: Option<&str>) -> Result<Did, Failure> {
+    fn take_baseline(&self, given: Option<&str>) -> Result<PlanOrderOutcome, Failure> {
         let named: Vec<String> = match given {
             Some("none") => {
                 let taken = BaselineTaken {
@@ -193,7 +196,7 @@ impl Workers {
     }
 
     /// Checks that the tests of a step fail before its work.
-    pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let (tree, base) = spot.left_by(&this);
@@ -234,7 +237,7 @@ impl Workers {
     }
 
     /// Checks what passes after the work.
-    pub(super) async fn green(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn green(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let look = this.look(&spot)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_engine::Did;
+use artel_engine::PlanOrderOutcome;
 use artel_git::{CommitOutcome, CommitSpec, FileDiffKind, FileDiffStat};
 use artel_rules::conduct::{PlanRun, StepRun, StepWaiver};
 use artel_rules::plan::names::unfinished_message;
@@ -23,7 +23,7 @@ impl Workers {
         end: PlanState,
         why: Option<String>,
         state: Arc<PlanRun>,
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         let (changeset, finished) = blocking(move || {
             let changeset = this.changeset(&state, end)?;

@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::Did;
+use artel_engine::PlanOrderOutcome;
 use artel_git::{CommitOutcome, CommitSpec};
 use artel_policy::StepWriteAccess;
 use artel_rules::conduct::{AttemptPart, PlanRun, StepVerifier};
@@ -52,7 +52,7 @@ impl Workers {
         self: &Arc<Self>,
         round: u32,
         state: Arc<PlanRun>,
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let base = self.checked_at(round)?;
         let spot = Spot {
             spec: mending(state.plan(), state.proven().1, round),
@@ -127,7 +127,7 @@ impl Workers {
         self: &Arc<Self>,
         spot: &Spot,
         base: &str,
-    ) -> Result<Result<Mend, Did>, Failure> {
+    ) -> Result<Result<Mend, PlanOrderOutcome>, Failure> {
         let (this, on, round) = (Arc::clone(self), base.to_owned(), spot.round);
         let (files, kept) = blocking(move || {
             let at = this.at.join("steps").join(name(round));

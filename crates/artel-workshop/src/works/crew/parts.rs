@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artel_engine::Did;
+use artel_engine::PlanOrderOutcome;
 use artel_git::RunTree;
 use artel_policy::{BoundAdmission, PolicyBound, StepWriteAccess};
 use artel_rules::conduct::{AttemptPart, StepVerifier};
@@ -72,7 +72,7 @@ impl Workers {
 
     /// Prepares the files of an attempt. A later attempt continues with the existing files,
     /// unless the branch has moved and conflicts with them.
-    pub(super) async fn start(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn start(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
@@ -160,7 +160,10 @@ impl Workers {
     }
 
     /// Has an inspector name the criteria.
-    pub(super) async fn criteria(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn criteria(
+        self: &Arc<Self>,
+        spot: Spot,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
         let contract = Contract {
             tools: vec![forms::criteria_form()],
@@ -199,7 +202,7 @@ impl Workers {
     }
 
     /// Has a tester write tests that fail without the work.
-    pub(super) async fn tests(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn tests(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let mut spec = spot.spec.clone();
         spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
         let bound = bound_of(&spec, &[], StepWriteAccess::Some);
@@ -215,7 +218,7 @@ impl Workers {
     }
 
     /// Has an agent do the work.
-    pub(super) async fn work(self: &Arc<Self>, spot: Spot) -> Result<Did, Failure> {
+    pub(super) async fn work(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
         let files = self.opened(&spot).await?;
         // The tests of the step define its task, so the worker may not change them.
         let kept = self.tests_of(&spot)?;
@@ -279,7 +282,7 @@ impl Workers {
         spot: Spot,
         came: Came,
         (_, tree): (PathBuf, Arc<RunTree>),
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let (done, _) = match came.left() {
             Ok(over) => over,
             Err(left) => return Ok(left),
@@ -345,7 +348,7 @@ impl Workers {
         self: &Arc<Self>,
         spot: Spot,
         judge: StepVerifier,
-    ) -> Result<Did, Failure> {
+    ) -> Result<PlanOrderOutcome, Failure> {
         let trees = spot.left_by(self);
         match self.verdict(&spot, judge, trees).await? {
             Ok((judged, done)) => {
@@ -381,7 +384,7 @@ impl Workers {
         spot: &Spot,
         judge: StepVerifier,
         trees: (String, String),
-    ) -> Result<Result<(StepJudged, Box<RunDone>), Did>, Failure> {
+    ) -> Result<Result<(StepJudged, Box<RunDone>), PlanOrderOutcome>, Failure> {
         let left = trees.0.clone();
         let (at, tree, diff) = self.copied(spot, judge.as_str(), trees).await?;
         let role = match judge {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_engine::Entry;
+use artel_engine::RunJournalEntry;
 use artel_model::ModelCallContext;
 use artel_rules::budget::UNLIMITED;
 use artel_rules::conduct::PlanRun;
@@ -86,7 +86,9 @@ impl Workers {
                 level,
                 limit: SpendAmount::new(UNLIMITED, cost),
             };
-            self.chronicle.append(vec![Entry::quiet(limit)]).await?;
+            self.chronicle
+                .append(vec![RunJournalEntry::quiet(limit)])
+                .await?;
         }
         self.shares.lock().limits.insert(spec.id.clone(), cost);
         Ok(())

@@ -10,7 +10,7 @@ use artel_tools::{
     ToolApprovalQuestion, ToolCallApprover,
 };
 use artel_workshop::{
-    Audience, Caller, Company, PortalQuestion, Stop, Trust, TrustQuestion, answer_meant,
+    Caller, Company, PortalQuestion, RunObserver, ShutdownLevel, Trust, TrustQuestion, answer_meant,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -35,7 +35,7 @@ pub(crate) fn company(
     caller: &Caller,
     screen: &Screen,
     answers: Answers,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<ShutdownLevel>,
     passing: UnboundedSender<Passing>,
 ) -> Company {
     let is_there = !screen.json && io::stdin().is_terminal();
@@ -74,7 +74,7 @@ pub(crate) fn company(
         approver: is_there.then(approver),
         person: is_there.then(person),
         trust: Arc::new(trust),
-        audience: Arc::new(ears) as Arc<dyn Audience>,
+        audience: Arc::new(ears) as Arc<dyn RunObserver>,
         stop,
         hints: HintVisibility::Shown,
     }
@@ -88,7 +88,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 #[derive(Clone)]
 struct Ears {
     passing: UnboundedSender<Passing>,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<ShutdownLevel>,
 }
 
 impl Ears {
@@ -111,7 +111,7 @@ impl Ears {
 
     /// Returns `Interrupted` if the person wants everything to stop.
     fn gone(&self) -> Option<Gone> {
-        (*self.stop.borrow() != Stop::No).then_some(Gone::Interrupted)
+        (*self.stop.borrow() != ShutdownLevel::No).then_some(Gone::Interrupted)
     }
 
     /// Asks a yes-or-no question, or returns `None` if nobody answers.
@@ -121,7 +121,7 @@ impl Ears {
     }
 }
 
-impl Audience for Ears {
+impl RunObserver for Ears {
     fn words(&self, text: &str) {
         self.pass(Passing::Words(text.to_owned()));
     }

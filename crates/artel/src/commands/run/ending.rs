@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use artel_types::{Failure, FailureCode, FailureKind, RunOutcome};
-use artel_workshop::{Left, Line, Noted, Placed, Problems, RunDone, Workshop};
+use artel_workshop::{Line, Noted, Placed, Problems, RunDone, RunSuspendReason, Workshop};
 use serde_json::{Value, json};
 
 use crate::Verdict;
@@ -31,7 +31,7 @@ pub(crate) fn conclude(
     screen: &mut Screen,
 ) -> Result<Verdict, Problems> {
     if let Some(left) = &done.left {
-        if *left == Left::Interrupted {
+        if *left == RunSuspendReason::Interrupted {
             if let Some(driver) = workshop.drivers_now()?.run(done.run) {
                 return goes_on_elsewhere(done, driver, screen);
             }
@@ -113,18 +113,22 @@ fn goes_on_elsewhere(
 }
 
 /// Tells the person how a run that was left can be resumed.
-fn leave(left: &Left, done: &RunDone, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn leave(
+    left: &RunSuspendReason,
+    done: &RunDone,
+    screen: &mut Screen,
+) -> Result<Verdict, Problems> {
     let resume = format!("`artel resume {}`", done.run.short());
     let failure = match left {
-        Left::Interrupted => None,
-        Left::Question(asked) => Some(
+        RunSuspendReason::Interrupted => None,
+        RunSuspendReason::Question(asked) => Some(
             Failure::new(FailureCode::P002, "the run waits for your answer")
                 .because(asked.text.clone())
                 .advise(format!(
                     "{resume} in a terminal asks it; `--answer` answers it"
                 )),
         ),
-        Left::Model(failure) => {
+        RunSuspendReason::Model(failure) => {
             let first = failure.advice.clone();
             let first = first.map_or(String::new(), |it| format!("{it}; then "));
             let advice = format!("{first}{resume} goes on from here");

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use artel_journal::JournalRecord;
 use artel_types::{Clock, Failure, RunId};
-use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, Stop, View, seen};
+use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, ShutdownLevel, View, seen};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
@@ -56,7 +56,7 @@ pub(crate) struct Live<'s> {
     pub(crate) narrator: Narrator,
     pub(crate) eyes: Eyes,
     pub(crate) heard: UnboundedReceiver<Passing>,
-    pub(crate) stop: watch::Receiver<Stop>,
+    pub(crate) stop: watch::Receiver<ShutdownLevel>,
     pub(crate) clock: Clock,
     pub(crate) shown: Shown,
 }
@@ -260,11 +260,11 @@ impl Live<'_> {
         let wish = *self.stop.borrow();
         self.clear();
         match wish {
-            Stop::Politely => self
+            ShutdownLevel::Politely => self
                 .screen
                 .say("stopping after what runs now; Ctrl-C again stops at once"),
-            Stop::Now => self.screen.say("stopping at once"),
-            Stop::No => {}
+            ShutdownLevel::Now => self.screen.say("stopping at once"),
+            ShutdownLevel::No => {}
         }
     }
 

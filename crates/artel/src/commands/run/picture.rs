@@ -12,8 +12,8 @@ use artel_types::Tokens;
 use artel_types::plan::StepState;
 use artel_types::{Clock, Failure, TraceId};
 use artel_workshop::{
-    Caller, Company, Eyes, Follower, Mark, Picture, PlanRules, PlanSum, Problems, Remark, StepRow,
-    Stop, Words, Workshop, seen,
+    Caller, Company, Eyes, Follower, Mark, Picture, PlanRules, PlanSum, Problems, Remark,
+    ShutdownLevel, StepRow, Words, Workshop, seen,
 };
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
@@ -67,7 +67,7 @@ impl Canvas {
         screen: &mut Screen,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(None)?;
@@ -99,7 +99,7 @@ impl Drawing<'_> {
     async fn watch<T>(
         mut self,
         work: impl Future<Output = T>,
-        mut stop: watch::Receiver<Stop>,
+        mut stop: watch::Receiver<ShutdownLevel>,
     ) -> Result<T, Problems> {
         let mut work = pin!(work);
         let mut look = tokio::time::interval(DRAW);
@@ -173,17 +173,17 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn stopping(&mut self, wish: Stop) {
+    fn stopping(&mut self, wish: ShutdownLevel) {
         if self.screen.json {
             return;
         }
         self.clear();
         match wish {
-            Stop::Politely => self
+            ShutdownLevel::Politely => self
                 .screen
                 .say("pausing after what runs now; Ctrl-C again stops at once"),
-            Stop::Now => self.screen.say("stopping at once"),
-            Stop::No => {}
+            ShutdownLevel::Now => self.screen.say("stopping at once"),
+            ShutdownLevel::No => {}
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{Caller, Company, Problems, Stop, Words, Workshop};
+use artel_workshop::{Caller, Company, Problems, ShutdownLevel, Words, Workshop};
 use tokio::sync::{mpsc, watch};
 
 use super::company::{self, Answers};
@@ -27,7 +27,7 @@ impl Watch {
         screen: &mut Screen,
         work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
     ) -> Result<T, Problems> {
-        let (stop, stops) = watch::channel(Stop::No);
+        let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(None)?;
