@@ -8,7 +8,10 @@ use artel_journal::{
     EventFilter, EventQuery, Journal, JournalReader, JournalRecord, JournalVersion,
 };
 use artel_types::{Actor, ActorSurface, DiskShortage, Failure, TraceId};
-use artel_workshop::{Access, Board, Drivers, Pass, PassSort, SignIn, Waits, Workshop};
+use artel_workshop::{
+    AccessProjection, AttentionItem, AuthenticatedPrincipal, CredentialKind, DriverProcesses,
+    SignIn, Workshop, WorkshopIndex,
+};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Says;
@@ -30,12 +33,12 @@ pub(crate) struct Desk {
     /// Kept open for as long as the server runs. Everything it writes is seen by all
     /// readers.
     pub(crate) journal: Journal,
-    access: Mutex<Folded<Access>>,
+    access: Mutex<Folded<AccessProjection>>,
     /// Name of the console's cookie. The cookie only counts at the console's own host name.
     /// Several workshops may share that name behind a proxy, so the cookie's name contains
     /// the workshop's id.
     pub(crate) cookie: String,
-    board: RwLock<Board>,
+    board: RwLock<WorkshopIndex>,
     /// The journal version at which the index was last found to be complete.
     complete: Mutex<Option<JournalVersion>>,
     /// The cached wait list, with the index position and drivers it was built from.
@@ -71,7 +74,7 @@ struct Folded<T> {
 }
 
 /// The index position and the drivers at some time, and what needed a person then.
-type Needs = (u64, Drivers, Arc<[Arc<Waits>]>);
+type Needs = (u64, DriverProcesses, Arc<[Arc<AttentionItem>]>);
 
 impl Desk {
     pub(crate) fn open(
@@ -133,7 +136,7 @@ impl Desk {
 
     /// Returns the index as of the last event that was followed, which may lag behind the
     /// journal.
-    pub(crate) fn board(&self) -> RwLockReadGuard<'_, Board> {
+    pub(crate) fn board(&self) -> RwLockReadGuard<'_, WorkshopIndex> {
         self.board.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,7 +164,10 @@ impl Desk {
     /// recorded.
     ///
     /// It may block, so it must run on a thread that may.
-    pub(crate) fn glance<T>(&self, look: impl FnOnce(&Board, &Drivers) -> T) -> Result<T, Failure> {
+    pub(crate) fn glance<T>(
+        &self,
+        look: impl FnOnce(&WorkshopIndex, &DriverProcesses) -> T,
+    ) -> Result<T, Failure> {
         self.catch_up()?;
         let drivers = self.workshop().drivers_now()?;
         Ok(look(&self.board(), &drivers))
@@ -184,7 +190,7 @@ impl Desk {
 
     /// Lists what needs a person. Every page shows the count, so the list is cached until
     /// the next event.
-    pub(crate) fn waiting(&self, drivers: &Drivers) -> Arc<[Arc<Waits>]> {
+    pub(crate) fn waiting(&self, drivers: &DriverProcesses) -> Arc<[Arc<AttentionItem>]> {
         let mut needs = self.locked_needs();
         let board = self.board();
         if let Some((position, known, waits)) = &*needs
@@ -193,7 +199,7 @@ impl Desk {
         {
             return Arc::clone(waits);
         }
-        let waits: Arc<[Arc<Waits>]> = board.waiting(drivers).into();
+        let waits: Arc<[Arc<AttentionItem>]> = board.waiting(drivers).into();
         *needs = Some((board.position(), drivers.clone(), Arc::clone(&waits)));
         waits
     }
@@ -254,7 +260,7 @@ impl Desk {
 
     /// Returns the person or program that a token stands for, by the latest events of the
     /// journal.
-    pub(crate) fn token(&self, shown: &str) -> Result<Option<Pass>, Failure> {
+    pub(crate) fn token(&self, shown: &str) -> Result<Option<AuthenticatedPrincipal>, Failure> {
         Ok(self.access()?.value.token(shown))
     }
 
@@ -265,13 +271,13 @@ impl Desk {
     }
 
     /// Returns whether a token or sign-in is still valid.
-    pub(crate) fn is_welcome(&self, pass: &Pass) -> Result<bool, Failure> {
+    pub(crate) fn is_welcome(&self, pass: &AuthenticatedPrincipal) -> Result<bool, Failure> {
         let now = self.workshop().caller().clock().now();
         Ok(self.access()?.value.holds(pass, now))
     }
 
     /// Returns the access projection, updated with the latest events of the journal.
-    fn access(&self) -> Result<MutexGuard<'_, Folded<Access>>, Failure> {
+    fn access(&self) -> Result<MutexGuard<'_, Folded<AccessProjection>>, Failure> {
         let mut access = self.locked_access();
         let now = self.reader().sight()?;
         if access.seen != Some(now) {
@@ -281,17 +287,20 @@ impl Desk {
         Ok(access)
     }
 
-    fn locked_access(&self) -> MutexGuard<'_, Folded<Access>> {
+    fn locked_access(&self) -> MutexGuard<'_, Folded<AccessProjection>> {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the workshop as used by this person or program: their name stands on what it
     /// records.
-    pub(crate) fn workshop_of(&self, pass: &Pass) -> Result<Arc<Workshop>, Failure> {
+    pub(crate) fn workshop_of(
+        &self,
+        pass: &AuthenticatedPrincipal,
+    ) -> Result<Arc<Workshop>, Failure> {
         let actor = match (pass.is_program, pass.sort) {
             (true, _) => Actor::program(&pass.name),
-            (false, PassSort::Token) => Actor::human(&pass.name, ActorSurface::Api),
-            (false, PassSort::Login) => Actor::human(&pass.name, ActorSurface::Web),
+            (false, CredentialKind::Token) => Actor::human(&pass.name, ActorSurface::Api),
+            (false, CredentialKind::Login) => Actor::human(&pass.name, ActorSurface::Web),
         };
         Ok(Arc::new(self.workshop().acting_as(actor)?))
     }

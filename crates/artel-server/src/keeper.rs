@@ -22,7 +22,7 @@ use std::time::Duration;
 use artel_journal::{EventFilter, JournalRecord, JournalSubscription, LeaseFence};
 use artel_types::plan::Urgency;
 use artel_types::{ActorSurface, Fact, Failure, FailureCode, RunId, TraceId};
-use artel_workshop::{InboxFound, Listens, ShutdownLevel};
+use artel_workshop::{DaemonListenAddress, InboxFound, ShutdownLevel};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -122,7 +122,7 @@ struct Keeper {
 /// it is asked to stop.
 pub(crate) async fn keep(
     desk: Arc<Desk>,
-    listens: Listens,
+    listens: DaemonListenAddress,
     found: mpsc::UnboundedReceiver<TraceId>,
     stop: watch::Receiver<ShutdownLevel>,
 ) -> Result<Kept, Failure> {

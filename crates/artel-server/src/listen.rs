@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::Listens;
+use artel_workshop::DaemonListenAddress;
 use tokio::net::{TcpListener, TcpStream};
 
 /// Number of free ports that are tried for port 0: a port may be free in one address family
@@ -35,10 +35,10 @@ pub enum Said {
 }
 
 impl Said {
-    pub(crate) fn at(self, bound: SocketAddr) -> Listens {
+    pub(crate) fn at(self, bound: SocketAddr) -> DaemonListenAddress {
         match self {
-            Self::BySettings => Listens::AsSet(bound.to_string()),
-            Self::AtStart => Listens::AsNamed(bound.to_string()),
+            Self::BySettings => DaemonListenAddress::AsSet(bound.to_string()),
+            Self::AtStart => DaemonListenAddress::AsNamed(bound.to_string()),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use artel_journal::{EventFilter, JournalRecord};
-use artel_workshop::{Eyes, View, ViewerRole, seen};
+use artel_workshop::{RunVisibility, TimelineDetailLevel, ViewerRole, seen};
 use axum::body::Bytes;
 use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
@@ -75,7 +75,7 @@ impl Bundle {
     /// reader may see none of them.
     pub(crate) fn shown_to(
         &self,
-        eyes: &Eyes,
+        eyes: &RunVisibility,
         after: u64,
         is_wanted: impl Fn(&JournalRecord) -> bool,
     ) -> Option<Bytes> {
@@ -94,11 +94,11 @@ impl Bundle {
 
     /// Returns the batch as rendered for this visibility. It is rendered again if the
     /// hidden tools in the settings have changed since it was rendered for others.
-    fn form(&self, eyes: &Eyes) -> Cow<'_, Form> {
+    fn form(&self, eyes: &RunVisibility) -> Cow<'_, Form> {
         let bits = [
             eyes.role == ViewerRole::Admin,
-            eyes.view == View::Full,
-            eyes.most == View::Full,
+            eyes.view == TimelineDetailLevel::Full,
+            eyes.most == TimelineDetailLevel::Full,
         ];
         let sort = bits
             .iter()
@@ -114,7 +114,7 @@ impl Bundle {
 }
 
 impl Form {
-    fn new(eyes: &Eyes, records: &[JournalRecord]) -> Self {
+    fn new(eyes: &RunVisibility, records: &[JournalRecord]) -> Self {
         let (mut text, mut places) = (String::new(), Vec::with_capacity(records.len()));
         for record in records {
             let start = text.len();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use artel_types::Failure;
-use artel_workshop::{Problems, Workshop};
+use artel_workshop::{Workshop, WorkshopFailures};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -84,7 +84,7 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
 async fn remember(desk: &Arc<Desk>) {
     let (workshop, says) = (desk.workshop(), Arc::clone(&desk.says));
     let wrong = blocking(move || Ok(workshop.check_parts()));
-    if let Ok(Ok(wrong) | Err(Problems(wrong))) = wrong.await {
+    if let Ok(Ok(wrong) | Err(WorkshopFailures(wrong))) = wrong.await {
         wrong.iter().for_each(|it| says(&it.to_string()));
     }
 }
@@ -104,7 +104,7 @@ pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<St
             }
             Err(problems) => (Vec::new(), Err(problems)),
         };
-        let (Ok(wrong) | Err(Problems(wrong))) = wrong;
+        let (Ok(wrong) | Err(WorkshopFailures(wrong))) = wrong;
         let problems: Vec<String> = wrong.iter().map(ToString::to_string).collect();
         old.daemon_reloaded(&shared.journal, what.clone(), problems.clone())?;
         Ok((what, later, problems))

@@ -3,7 +3,7 @@
 //! route would refuse. A test compares the two.
 
 use artel_types::{GrantReach, RunAsked};
-use artel_workshop::{ViewerRole, WaitSort, Waits, answer_settles};
+use artel_workshop::{AttentionItem, AttentionKind, ViewerRole, answer_settles};
 
 use crate::door::Who;
 
@@ -39,14 +39,14 @@ impl Needed {
 /// Returns who may decide about a kind of waiting item, judged by the first thing to do
 /// about it: a failed plan can also be cancelled by the person who asked for it, but it
 /// waits for someone to try it again.
-pub(crate) fn needed(sort: WaitSort) -> Needed {
+pub(crate) fn needed(sort: AttentionKind) -> Needed {
     match sort {
-        WaitSort::Question | WaitSort::Plan => Needed::person(ViewerRole::User),
-        WaitSort::Failed => Needed::of(ViewerRole::User),
-        WaitSort::Call | WaitSort::Changeset | WaitSort::Unfinished => {
+        AttentionKind::Question | AttentionKind::Plan => Needed::person(ViewerRole::User),
+        AttentionKind::Failed => Needed::of(ViewerRole::User),
+        AttentionKind::Call | AttentionKind::Changeset | AttentionKind::Unfinished => {
             Needed::person(ViewerRole::Developer)
         }
-        WaitSort::Left | WaitSort::Paused => Needed::of(ViewerRole::Developer),
+        AttentionKind::Left | AttentionKind::Paused => Needed::of(ViewerRole::Developer),
     }
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> ViewerRole {
 }
 
 /// Returns the choices of a question that the caller may make.
-pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
+pub(crate) fn choices_of(who: &Who, waits: &AttentionItem) -> Vec<String> {
     let may_settle = who.pass.role >= ViewerRole::Developer;
     let choices = waits.choices.iter();
     let choices = choices.filter(|choice| may_settle || !waits.settling.contains(choice));
@@ -82,7 +82,7 @@ pub(crate) fn choices_of(who: &Who, waits: &Waits) -> Vec<String> {
 
 /// Returns whether the caller may decide about a waiting item. A question whose every
 /// answer is reserved for another role is not theirs to decide.
-pub(crate) fn decides(who: &Who, waits: &Waits) -> bool {
+pub(crate) fn decides(who: &Who, waits: &AttentionItem) -> bool {
     let has_answer = waits.choices.is_empty() || !choices_of(who, waits).is_empty();
     needed(waits.kind).is_met_by(who) && has_answer
 }
@@ -92,22 +92,22 @@ mod tests {
     use super::*;
 
     /// Returns the route that decides about each kind of waiting item.
-    fn route(sort: WaitSort) -> &'static str {
+    fn route(sort: AttentionKind) -> &'static str {
         match sort {
-            WaitSort::Call => "/api/v1/waiting/calls/{id}",
-            WaitSort::Question => "/api/v1/runs/{id}/answer",
-            WaitSort::Plan => "/api/v1/plans/{id}/approve",
-            WaitSort::Changeset => "/api/v1/changesets/{id}/approve",
-            WaitSort::Failed => "/api/v1/plans/{id}/revise",
-            WaitSort::Unfinished => "/api/v1/plans/{id}/retry",
-            WaitSort::Left | WaitSort::Paused => "/api/v1/requests/{id}/resume",
+            AttentionKind::Call => "/api/v1/waiting/calls/{id}",
+            AttentionKind::Question => "/api/v1/runs/{id}/answer",
+            AttentionKind::Plan => "/api/v1/plans/{id}/approve",
+            AttentionKind::Changeset => "/api/v1/changesets/{id}/approve",
+            AttentionKind::Failed => "/api/v1/plans/{id}/revise",
+            AttentionKind::Unfinished => "/api/v1/plans/{id}/retry",
+            AttentionKind::Left | AttentionKind::Paused => "/api/v1/requests/{id}/resume",
         }
     }
 
     #[test]
     fn whoever_decides_is_whom_the_route_lets_in() {
         let description = crate::openapi();
-        for sort in WaitSort::ALL {
+        for sort in AttentionKind::ALL {
             let about = &description["paths"][route(sort)]["post"];
             let needed = needed(sort);
             assert_eq!(about["x-role"], needed.role.as_str(), "{sort:?}");

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use artel_rules::settle::{FileStability, FileStabilityTracker, WatchedFileEvent};
 use artel_types::{Failure, Timestamp, TraceId};
-use artel_workshop::{InboxName, Workshop};
+use artel_workshop::{InboxFileKind, Workshop};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -247,7 +247,7 @@ async fn until(at: Option<Instant>) {
 /// Returns whether a file of this name may be a person's. Temporary files of editors,
 /// Artel's own files and notes beside files are not.
 fn is_wanted(path: &Path) -> bool {
-    InboxName::at(path) != InboxName::Passing
+    InboxFileKind::at(path) != InboxFileKind::Passing
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 
 mod console_name;
 
-pub use console_name::ConsoleName;
+pub use console_name::ConsoleHostName;
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ use artel_types::{
 };
 use serde::Serialize;
 
-use crate::workshop::{Noted, Workshop};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 /// Lifetime of a sign-in link, in microseconds.
 const LINK_HOLDS: i64 = 60 * 1_000_000;
@@ -45,7 +45,7 @@ const TOKEN_MARK: &str = "artel_";
 
 /// The kind of credential that let somebody in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PassSort {
+pub enum CredentialKind {
     /// A token that a program presents.
     Token,
     /// A console cookie.
@@ -54,13 +54,13 @@ pub enum PassSort {
 
 /// An authenticated person or program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pass {
+pub struct AuthenticatedPrincipal {
     /// The id of the token or of the sign-in link.
     pub id: String,
     /// The name under which they act.
     pub name: String,
     pub role: ViewerRole,
-    pub sort: PassSort,
+    pub sort: CredentialKind,
     /// Whether this is a program; a program approves nothing.
     pub is_program: bool,
 }
@@ -77,7 +77,7 @@ pub enum SignInAge {
 /// A valid sign-in at the console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignIn {
-    pub pass: Pass,
+    pub pass: AuthenticatedPrincipal,
     key_hash: String,
     since: Timestamp,
     until: Timestamp,
@@ -108,7 +108,7 @@ impl SignIn {
 
 /// The credentials a browser gets at sign-in, shown only once.
 #[derive(Debug, Clone)]
-pub struct SignInGiven {
+pub struct SignInCredentials {
     /// The id of the sign-in, which is not secret.
     pub id: String,
     /// Sent by the browser with every request.
@@ -118,7 +118,7 @@ pub struct SignInGiven {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Holder {
+pub enum TokenHolder {
     /// A person: the token allows whatever the person may do by hand.
     Person,
     /// A program: it approves nothing.
@@ -151,7 +151,7 @@ pub struct TokenRow {
 
 /// A sign-in link to the console that has not been used yet.
 #[derive(Debug, Clone)]
-pub struct LoginOffer {
+pub struct SignInLink {
     /// The code in the link.
     pub code: String,
     /// When the link expires.
@@ -160,16 +160,16 @@ pub struct LoginOffer {
 
 /// Tokens, sign-in links and sign-ins, folded from the journal.
 #[derive(Debug, Default)]
-pub struct Access {
+pub struct AccessProjection {
     position: u64,
     end: u64,
     tokens: HashMap<String, (TokenRow, ViewerRole)>,
     offers: HashMap<String, (LoginOffered, ViewerRole)>,
     sign_ins: HashMap<String, SignIn>,
-    console: Option<ConsoleName>,
+    console: Option<ConsoleHostName>,
 }
 
-impl Access {
+impl AccessProjection {
     /// Folds the events appended since the last call.
     pub fn refresh(&mut self, reader: &JournalReader) -> Result<(), Failure> {
         let filter = EventFilter {
@@ -183,13 +183,13 @@ impl Access {
     }
 
     /// Returns who holds a token, or `None` if the token is not valid.
-    pub fn token(&self, shown: &str) -> Option<Pass> {
+    pub fn token(&self, shown: &str) -> Option<AuthenticatedPrincipal> {
         let (row, role) = self.tokens.get(&hash(shown))?;
-        Some(Pass {
+        Some(AuthenticatedPrincipal {
             id: row.id.clone(),
             name: row.name.clone(),
             role: *role,
-            sort: PassSort::Token,
+            sort: CredentialKind::Token,
             is_program: row.program,
         })
     }
@@ -201,10 +201,10 @@ impl Access {
     }
 
     /// Returns whether a principal that came in earlier is still allowed in.
-    pub fn holds(&self, pass: &Pass, now: Timestamp) -> bool {
+    pub fn holds(&self, pass: &AuthenticatedPrincipal, now: Timestamp) -> bool {
         match pass.sort {
-            PassSort::Token => self.tokens.values().any(|(row, _)| row.id == pass.id),
-            PassSort::Login => {
+            CredentialKind::Token => self.tokens.values().any(|(row, _)| row.id == pass.id),
+            CredentialKind::Login => {
                 let mut sign_ins = self.sign_ins.values();
                 sign_ins.any(|it| it.pass.id == pass.id && it.holds(now))
             }
@@ -245,11 +245,11 @@ impl Access {
                 // Before keys existed, a cookie alone allowed everything. A browser signed in that
                 // way has to sign in again.
                 let Some(key_hash) = it.key else { return };
-                let pass = Pass {
+                let pass = AuthenticatedPrincipal {
                     id: offer.id,
                     name: offer.name,
                     role,
-                    sort: PassSort::Login,
+                    sort: CredentialKind::Login,
                     is_program: false,
                 };
                 let sign_in = SignIn {
@@ -261,15 +261,15 @@ impl Access {
                 self.sign_ins.insert(it.hash, sign_in);
             }
             Fact::LoginEnded(it) => self.sign_ins.retain(|_, sign_in| sign_in.pass.id != it.id),
-            Fact::ConsoleNamed(it) => self.console = ConsoleName::parse(&it.name),
+            Fact::ConsoleNamed(it) => self.console = ConsoleHostName::parse(&it.name),
             _ => {}
         }
     }
 }
 
 impl Workshop {
-    pub fn access(&self) -> Result<Access, Failure> {
-        let mut access = Access::default();
+    pub fn access(&self) -> Result<AccessProjection, Failure> {
+        let mut access = AccessProjection::default();
         access.refresh(&*self.reader()?)?;
         Ok(access)
     }
@@ -279,8 +279,8 @@ impl Workshop {
         &self,
         name: Option<&str>,
         role: ViewerRole,
-        holder: Holder,
-    ) -> Result<Noted<NewToken>, Failure> {
+        holder: TokenHolder,
+    ) -> Result<OutcomeWithNotes<NewToken>, Failure> {
         let (id, token) = (short_id()?, format!("{TOKEN_MARK}{}", secret()?));
         let name = match name.map(str::trim) {
             Some("") => return Err(nameless()),
@@ -295,12 +295,12 @@ impl Workshop {
             name,
             role: role.as_str().to_owned(),
             hash: hash(&token),
-            program: (holder == Holder::Program).then_some(true),
+            program: (holder == TokenHolder::Program).then_some(true),
         };
         let notes = self.note_access(fact.into())?;
         let role = role.as_str().to_owned();
         let done = NewToken { id, role, token };
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Lists the valid tokens, oldest first.
@@ -311,7 +311,7 @@ impl Workshop {
         Ok(rows)
     }
 
-    pub fn revoke_token(&self, id: &str) -> Result<Noted<TokenRow>, Failure> {
+    pub fn revoke_token(&self, id: &str) -> Result<OutcomeWithNotes<TokenRow>, Failure> {
         let mut found = self.tokens()?.into_iter().filter(|row| row.id == id);
         let Some(done) = found.next() else {
             return Err(
@@ -321,11 +321,11 @@ impl Workshop {
         };
         let id = done.id.clone();
         let notes = self.note_access(TokenRevoked { id }.into())?;
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Creates a short-lived link that lets the caller sign in at the console once.
-    pub fn offer_login(&self, role: ViewerRole) -> Result<LoginOffer, Failure> {
+    pub fn offer_login(&self, role: ViewerRole) -> Result<SignInLink, Failure> {
         let (id, code) = (short_id()?, secret()?);
         let until = later(self.caller.clock.now(), LINK_HOLDS);
         let fact = LoginOffered {
@@ -336,22 +336,22 @@ impl Workshop {
             until,
         };
         self.note_access(fact.into())?;
-        Ok(LoginOffer { code, until })
+        Ok(SignInLink { code, until })
     }
 
     /// Signs somebody in by the code of a link, and returns the credentials for their browser.
     /// If two browsers present the same code, only one is let in.
-    pub fn use_login(&self, code: &str) -> Result<Option<SignInGiven>, Failure> {
+    pub fn use_login(&self, code: &str) -> Result<Option<SignInCredentials>, Failure> {
         let journal = self.open()?.journal;
         loop {
-            let mut access = Access::default();
+            let mut access = AccessProjection::default();
             access.refresh(journal.reader())?;
             let now = self.caller.clock.now();
             let offer = access.offers.get(&hash(code)).map(|(offer, _)| offer);
             let Some(offer) = offer.filter(|offer| holds_now(offer, now)) else {
                 return Ok(None);
             };
-            let given = SignInGiven {
+            let given = SignInCredentials {
                 id: offer.id.clone(),
                 cookie: secret()?,
                 key: secret()?,
@@ -382,23 +382,23 @@ impl Workshop {
     }
 
     /// Returns the host name of the console, or `None` if no daemon has chosen one yet.
-    pub fn console_name(&self) -> Result<Option<ConsoleName>, Failure> {
+    pub fn console_name(&self) -> Result<Option<ConsoleHostName>, Failure> {
         Ok(self.access()?.console)
     }
 
     /// Returns the host name of the console and chooses it the first time. It never changes
     /// afterwards, so open tabs survive a restart of the daemon.
-    pub fn name_console(&self) -> Result<ConsoleName, Failure> {
+    pub fn name_console(&self) -> Result<ConsoleHostName, Failure> {
         let journal = self.open()?.journal;
         loop {
-            let mut access = Access::default();
+            let mut access = AccessProjection::default();
             access.refresh(journal.reader())?;
             if let Some(name) = access.console {
                 return Ok(name);
             }
             let mut bytes = [0; 16];
             fill(&mut bytes)?;
-            let name = ConsoleName::new(&self.id(), bytes);
+            let name = ConsoleHostName::new(&self.id(), bytes);
             let fact = ConsoleNamed {
                 name: name.as_str().to_owned(),
             };
@@ -489,11 +489,11 @@ mod tests {
 
     fn sign_in(since: i64) -> SignIn {
         SignIn {
-            pass: Pass {
+            pass: AuthenticatedPrincipal {
                 id: "m2x7".to_owned(),
                 name: "ada".to_owned(),
                 role: ViewerRole::Admin,
-                sort: PassSort::Login,
+                sort: CredentialKind::Login,
                 is_program: false,
             },
             key_hash: hash("the key"),

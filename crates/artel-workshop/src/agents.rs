@@ -17,9 +17,9 @@ pub use change::AgentText;
 pub use make::{AGENT_TEMPLATES, NewAgent};
 pub use validate::{AgentCheck, AgentReport};
 
-use crate::caller::Caller;
-use crate::hands::{Role, parse_role};
-use crate::trouble::Problems;
+use crate::caller::CommandContext;
+use crate::hands::{AgentRole, parse_role};
+use crate::trouble::WorkshopFailures;
 
 /// Where a role comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ pub struct AgentRow {
 
 /// A role with everything its file says.
 #[derive(Debug, Clone, Serialize)]
-pub struct AgentShown {
+pub struct AgentDetail {
     /// The same facts as in the list.
     #[serde(flatten)]
     pub row: AgentRow,
@@ -75,19 +75,19 @@ impl AgentSource {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Lists the built-in roles, and those of the workshop if there is one.
-    pub fn agents(&self) -> Result<Vec<AgentRow>, Problems> {
+    pub fn agents(&self) -> Result<Vec<AgentRow>, WorkshopFailures> {
         let ids = self.agent_ids()?;
         ids.iter().map(|id| self.agent_row(id)).collect()
     }
 
-    pub fn agent(&self, id: &str) -> Result<AgentShown, Problems> {
+    pub fn agent(&self, id: &str) -> Result<AgentDetail, WorkshopFailures> {
         let (file, text) = self.role_text(id)?;
         Ok(shown(id, parse_role(file.as_deref(), &text)?))
     }
 
-    pub(crate) fn agent_ids(&self) -> Result<BTreeSet<String>, Problems> {
+    pub(crate) fn agent_ids(&self) -> Result<BTreeSet<String>, WorkshopFailures> {
         let mut ids: BTreeSet<String> = shipped::ids().map(str::to_owned).collect();
         if let Some(root) = self.workshop_root()? {
             ids.extend(files(&root.join("Agents")));
@@ -95,7 +95,7 @@ impl Caller {
         Ok(ids)
     }
 
-    fn agent_row(&self, id: &str) -> Result<AgentRow, Problems> {
+    fn agent_row(&self, id: &str) -> Result<AgentRow, WorkshopFailures> {
         // A file whose name is not a valid id is shown with its error, like every other file in
         // the folder.
         let (file, text) = match self.role_text(id) {
@@ -118,7 +118,7 @@ fn source(id: &str, file: Option<&Path>) -> AgentSource {
     }
 }
 
-fn row(id: &str, role: &Role) -> AgentRow {
+fn row(id: &str, role: &AgentRole) -> AgentRow {
     AgentRow {
         id: id.to_owned(),
         name: match role.name.as_str() {
@@ -148,9 +148,9 @@ fn broken(id: &str, source: AgentSource, failure: &Failure) -> AgentRow {
     }
 }
 
-fn shown(id: &str, role: Role) -> AgentShown {
+fn shown(id: &str, role: AgentRole) -> AgentDetail {
     let texts = |rules: &[PolicyRule]| rules.iter().map(|rule| rule.text().to_owned()).collect();
-    AgentShown {
+    AgentDetail {
         row: row(id, &role),
         file: role.file.map(|file| file.display().to_string()),
         tools: role.tools.as_deref().map(texts),

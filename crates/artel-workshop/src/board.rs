@@ -8,7 +8,7 @@
 //!
 //! The index is a pure fold: the same records give the same index, whether they arrive one
 //! by one or all at once. Which process drives what is not in the journal's events but in
-//! its leases, and is passed in as [`Drivers`].
+//! its leases, and is passed in as [`DriverProcesses`].
 
 mod card;
 mod drivers;
@@ -30,25 +30,27 @@ use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord, Journ
 use artel_model::GatewayState;
 use artel_types::{Event, Fact, Failure, FailureCode, RunFinished, RunId, RunStarted, TraceId};
 
-pub use drivers::Drivers;
-pub use lists::{Kinship, Page, RunsWanted, Stage, WorkRow, WorksWanted};
-pub use meter::{BUCKETS, Histogram, Meter, ModelTimes};
+pub use drivers::DriverProcesses;
+pub use lists::{
+    ChildRunFilter, PagedRows, RunCompletionFilter, RunIndexQuery, WorkIndexQuery, WorkRow,
+};
+pub use meter::{BUCKETS, DurationHistogram, ModelTimes, WorkshopMetrics};
 pub use skills::SkillSums;
 
-use card::Card;
-use folding::{Depth, Seen};
-use works::WorkCard;
+use card::RunSummary;
+use folding::{IndexCoverage, IndexInputRecord};
+use works::WorkSummary;
 
 use crate::workshop::Workshop;
 
 /// An in-memory overview of all runs, work and metrics, folded once and kept current
 /// record by record.
 #[derive(Debug, Clone, Default)]
-pub struct Board {
+pub struct WorkshopIndex {
     position: u64,
-    depth: Depth,
+    depth: IndexCoverage,
     /// Every run that an event names, in the order of their first events.
-    cards: Vec<Card>,
+    cards: Vec<RunSummary>,
     by_run: HashMap<RunId, usize>,
     /// The runs that have started, in that order.
     begun: Vec<usize>,
@@ -58,21 +60,21 @@ pub struct Board {
     open: BTreeSet<usize>,
     /// The open runs that have an unanswered question.
     asking: BTreeSet<usize>,
-    works: Vec<WorkCard>,
+    works: Vec<WorkSummary>,
     by_trace: HashMap<TraceId, usize>,
     /// The requests, in the order in which they were made.
     asked: Vec<usize>,
     /// The pieces of work that may need a person. No other piece of work does.
     unsettled: BTreeSet<usize>,
-    meter: Meter,
+    meter: WorkshopMetrics,
     account: GatewayState,
-    names: Names,
-    damage: Option<Damage>,
+    names: NameInterner,
+    damage: Option<UnreadableRecords>,
 }
 
 /// The records that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
+pub struct UnreadableRecords {
     /// The sequence number of the first of them.
     pub first: u64,
     /// The reason why the first of them cannot be read.
@@ -83,38 +85,38 @@ pub struct Damage {
 
 /// Stores each repeated name once.
 #[derive(Debug, Clone, Default)]
-struct Names(HashSet<Arc<str>>);
+struct NameInterner(HashSet<Arc<str>>);
 
 impl Workshop {
     /// Folds the current journal. An unreadable record is skipped and reported by
-    /// [`Board::damage`], so a workshop with one bad record still has something to show.
-    pub fn board(&self) -> Result<Board, Failure> {
-        self.board_to(Depth::Whole)
+    /// [`WorkshopIndex::damage`], so a workshop with one bad record still has something to show.
+    pub fn board(&self) -> Result<WorkshopIndex, Failure> {
+        self.board_to(IndexCoverage::Whole)
     }
 
     /// Folds only what is needed to tell who has to decide what, without the events of models
     /// and tools.
-    pub(crate) fn board_of_waits(&self) -> Result<Board, Failure> {
-        self.board_to(Depth::Waits)?.undamaged()
+    pub(crate) fn board_of_waits(&self) -> Result<WorkshopIndex, Failure> {
+        self.board_to(IndexCoverage::Waits)?.undamaged()
     }
 
     /// Folds only what is needed for the statistics of skills.
-    pub(crate) fn board_of_skills(&self) -> Result<Board, Failure> {
-        self.board_to(Depth::Skills)?.undamaged()
+    pub(crate) fn board_of_skills(&self) -> Result<WorkshopIndex, Failure> {
+        self.board_to(IndexCoverage::Skills)?.undamaged()
     }
 
     /// Folds the journal, and fails if any record cannot be read: a one-off caller would not
     /// learn of the damage otherwise.
-    pub(crate) fn whole_board(&self) -> Result<Board, Failure> {
+    pub(crate) fn whole_board(&self) -> Result<WorkshopIndex, Failure> {
         self.board()?.undamaged()
     }
 
-    fn board_to(&self, depth: Depth) -> Result<Board, Failure> {
+    fn board_to(&self, depth: IndexCoverage) -> Result<WorkshopIndex, Failure> {
         folding::fold_all(&*self.reader()?, depth)
     }
 }
 
-impl Board {
+impl WorkshopIndex {
     /// Folds all records of a few runs.
     pub(crate) fn of_runs(reader: &JournalReader, runs: &[RunId]) -> Result<Self, Failure> {
         let mut records = Vec::new();
@@ -137,7 +139,7 @@ impl Board {
         if record.seq <= self.position {
             return;
         }
-        let seen = Seen::of(&JournalRecordRef::of(record), self.depth);
+        let seen = IndexInputRecord::of(&JournalRecordRef::of(record), self.depth);
         let trace = seen.place.map(|(_, trace)| trace);
         self.put(seen);
         if let Some(work) = trace.and_then(|trace| self.by_trace.get(&trace)) {
@@ -151,7 +153,7 @@ impl Board {
         self.position
     }
 
-    pub fn meter(&self) -> &Meter {
+    pub fn meter(&self) -> &WorkshopMetrics {
         &self.meter
     }
 
@@ -162,7 +164,7 @@ impl Board {
     }
 
     /// Returns the unreadable records, or `None` if there are none.
-    pub fn damage(&self) -> Option<&Damage> {
+    pub fn damage(&self) -> Option<&UnreadableRecords> {
         self.damage.as_ref()
     }
 
@@ -178,7 +180,7 @@ impl Board {
         .advise("`artel journal verify` shows what is damaged"))
     }
 
-    fn put(&mut self, seen: Seen) {
+    fn put(&mut self, seen: IndexInputRecord) {
         if seen.seq <= self.position {
             return;
         }
@@ -187,7 +189,7 @@ impl Board {
         match seen.event {
             Some(Ok(event)) => self.fold(&event),
             Some(Err(what)) => {
-                let damage = self.damage.get_or_insert(Damage {
+                let damage = self.damage.get_or_insert(UnreadableRecords {
                     first: seen.seq,
                     what,
                     records: 0,
@@ -199,7 +201,7 @@ impl Board {
     }
 
     /// Records that something happened to a run or a piece of work, whatever the event is.
-    fn touch(&mut self, seen: &Seen) {
+    fn touch(&mut self, seen: &IndexInputRecord) {
         let Some((at, trace)) = seen.place else {
             return;
         };
@@ -324,20 +326,20 @@ impl Board {
 
     fn card(&mut self, run: RunId, trace: TraceId) -> usize {
         *self.by_run.entry(run).or_insert_with(|| {
-            self.cards.push(Card::new(run, trace));
+            self.cards.push(RunSummary::new(run, trace));
             self.cards.len() - 1
         })
     }
 
     fn work_card(&mut self, trace: TraceId) -> usize {
         *self.by_trace.entry(trace).or_insert_with(|| {
-            self.works.push(WorkCard::new(trace));
+            self.works.push(WorkSummary::new(trace));
             self.works.len() - 1
         })
     }
 }
 
-impl Names {
+impl NameInterner {
     fn keep(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.0.get(name) {
             return Arc::clone(known);

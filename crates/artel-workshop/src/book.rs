@@ -17,15 +17,15 @@ pub(crate) const ACCOUNT: JournalProjection<GatewayState> = JournalProjection {
     fold: GatewayState::fold,
 };
 
-pub(crate) struct JournalBook(Journal);
+pub(crate) struct JournalGatewayStore(Journal);
 
-impl JournalBook {
+impl JournalGatewayStore {
     pub(crate) fn new(journal: Journal) -> Self {
         Self(journal)
     }
 }
 
-impl GatewayStore for JournalBook {
+impl GatewayStore for JournalGatewayStore {
     fn open(&self) -> Result<(GatewayState, u64), Failure> {
         Ok(ACCOUNT.state(self.0.reader())?)
     }

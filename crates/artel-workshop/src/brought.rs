@@ -10,7 +10,7 @@ use artel_skills::{SkillOrigin, SkillSizeEnforcement, SkillSourceFolder, discove
 use artel_types::{Failure, FailureCode};
 
 use crate::init::is_own_template;
-use crate::marker::Marker;
+use crate::marker::WorkshopMarker;
 use crate::trouble::shell_word;
 
 /// The folders whose files decide something, or are told to agents: first what decides most, since
@@ -34,7 +34,7 @@ const LARGEST_SETTINGS: u64 = 4 << 20;
 
 /// The files and settings that a folder already holds before it becomes a workshop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Brought {
+pub struct PreexistingWorkshopFiles {
     pub root: PathBuf,
     /// The files, relative to the folder; what decides most stands first.
     pub files: Vec<PathBuf>,
@@ -42,7 +42,7 @@ pub struct Brought {
     pub settings: Vec<String>,
 }
 
-impl Brought {
+impl PreexistingWorkshopFiles {
     /// Looks for what would decide in a folder that is to become a workshop; nothing where there is
     /// nothing of the kind. What `init` itself would write does not count, and neither do empty files.
     pub(crate) fn find(root: &Path) -> Option<Self> {
@@ -188,7 +188,7 @@ fn state_files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-impl Marker {
+impl WorkshopMarker {
     /// Returns the skills that were there before the workshop was, which no person has vouched
     /// for.
     pub(crate) fn found_skills(&self, root: &Path) -> Vec<PathBuf> {

@@ -11,13 +11,13 @@ use artel_types::{
 };
 use artel_vault::{SystemKeyStore, Vault};
 
-use crate::in_force::InForce;
+use crate::in_force::LastValidFiles;
 use crate::models::text_of;
 use crate::registry;
-use crate::trouble::{Problems, shell_word};
+use crate::trouble::{WorkshopFailures, shell_word};
 
 #[derive(Debug, Clone, Default)]
-pub struct Flags {
+pub struct GlobalFlags {
     /// `--workshop DIR`.
     pub workshop: Option<PathBuf>,
     /// `--set KEY=VALUE`, can be repeated.
@@ -27,25 +27,25 @@ pub struct Flags {
 /// The context a command runs in. The binary builds it from the process; tests build their
 /// own.
 #[derive(Debug, Clone)]
-pub struct Caller {
+pub struct CommandContext {
     pub(crate) environment: ProcessEnvironment,
     pub(crate) places: UserFolders,
     pub(crate) clock: Clock,
     /// Where writers report that the disk is full.
     pub(crate) room: DiskSpaceMonitor,
-    pub(crate) flags: Flags,
+    pub(crate) flags: GlobalFlags,
     pub(crate) via: ActorSurface,
     /// The actor, if it is not the person who owns this process.
     acts_as: Option<Actor>,
     /// The stored keys, read once because asking the system's key store takes time.
     stored: Arc<OnceLock<Vec<Secret>>>,
     /// The last valid files, which stay in force while their current content is invalid.
-    pub(crate) in_force: InForce,
+    pub(crate) in_force: LastValidFiles,
 }
 
-impl Caller {
+impl CommandContext {
     /// Builds the context from this process.
-    pub fn from_process(flags: Flags, via: ActorSurface) -> Result<Self, Failure> {
+    pub fn from_process(flags: GlobalFlags, via: ActorSurface) -> Result<Self, Failure> {
         let caller = Self::new(
             ProcessEnvironment::from_process(),
             system_clock(),
@@ -64,7 +64,7 @@ impl Caller {
     pub fn new(
         environment: ProcessEnvironment,
         clock: Clock,
-        flags: Flags,
+        flags: GlobalFlags,
         via: ActorSurface,
     ) -> Result<Self, Failure> {
         let places = UserFolders::find(&environment)?;
@@ -77,7 +77,7 @@ impl Caller {
             via,
             acts_as: None,
             stored: Arc::default(),
-            in_force: InForce::default(),
+            in_force: LastValidFiles::default(),
         })
     }
 
@@ -109,7 +109,7 @@ impl Caller {
     pub(crate) fn standing_in(&self, folder: &std::path::Path, workshop: &std::path::Path) -> Self {
         Self {
             environment: self.environment.standing_in(folder),
-            flags: Flags {
+            flags: GlobalFlags {
                 workshop: Some(workshop.to_owned()),
                 ..self.flags.clone()
             },
@@ -208,12 +208,13 @@ impl Caller {
     }
 
     /// Loads the settings that apply outside of any workshop.
-    pub fn settings(&self) -> Result<Settings, Problems> {
-        Settings::load(&self.environment, &self.places, None, &self.flags.set).map_err(Problems)
+    pub fn settings(&self) -> Result<Settings, WorkshopFailures> {
+        Settings::load(&self.environment, &self.places, None, &self.flags.set)
+            .map_err(WorkshopFailures)
     }
 
     /// Loads the settings that apply here: those of the workshop, if there is one.
-    pub(crate) fn settings_here(&self) -> Result<Settings, Problems> {
+    pub(crate) fn settings_here(&self) -> Result<Settings, WorkshopFailures> {
         match self.place() {
             Ok(place) => {
                 self.refuse_untrusted(place.marker.id, &place.root)?;
@@ -244,14 +245,14 @@ impl Caller {
     }
 
     /// Loads the settings that apply in the workshop at `root`.
-    pub(crate) fn settings_in(&self, root: &std::path::Path) -> Result<Settings, Problems> {
+    pub(crate) fn settings_in(&self, root: &std::path::Path) -> Result<Settings, WorkshopFailures> {
         let Self {
             environment,
             places,
             flags,
             ..
         } = self;
-        Settings::load(environment, places, Some(root), &flags.set).map_err(Problems)
+        Settings::load(environment, places, Some(root), &flags.set).map_err(WorkshopFailures)
     }
 
     /// Makes a path absolute, relative to the caller's current folder.

@@ -12,7 +12,7 @@ use artel_types::{Fact, Failure, FailureCode, RecordedText};
 use crate::workshop::Workshop;
 
 /// A recorded reply that goes into a cassette.
-struct Said {
+struct CassetteReply {
     call: String,
     reply: RecordedText,
     /// The stream that holds its request and the requests before it.
@@ -33,7 +33,7 @@ impl Workshop {
         reader.visit_events(&EventQuery::of(filter), |event| {
             match event.fact {
                 Fact::ModelRequested(fact) => asked.note(&fact),
-                Fact::ModelReplied(fact) => said.push(Said {
+                Fact::ModelReplied(fact) => said.push(CassetteReply {
                     call: fact.call,
                     reply: fact.reply,
                     stream: event.stream.to_string(),
@@ -46,7 +46,7 @@ impl Workshop {
         note_earlier(&reader, &mut asked, &said)?;
         let blobs = BlobStore::at(self.home.blobs());
         let mut takes = Vec::with_capacity(said.len());
-        for Said { call, reply, .. } in said {
+        for CassetteReply { call, reply, .. } in said {
             let request = asked.whole(&call, |text| read(&blobs, text))?;
             let reply: ModelReply =
                 serde_json::from_str(&read(&blobs, &reply)?).map_err(unreadable)?;
@@ -67,9 +67,9 @@ impl Workshop {
 fn note_earlier(
     reader: &JournalReader,
     asked: &mut RecordedModelRequests,
-    said: &[Said],
+    said: &[CassetteReply],
 ) -> Result<(), Failure> {
-    let is_cut = |said: &&Said| asked.missing(&said.call).is_some();
+    let is_cut = |said: &&CassetteReply| asked.missing(&said.call).is_some();
     let streams: BTreeSet<&str> = said
         .iter()
         .filter(is_cut)

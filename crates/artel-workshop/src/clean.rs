@@ -18,7 +18,7 @@ use crate::workshop::Workshop;
 /// The reason why something can be removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sort {
+pub enum CleanupReason {
     Worktree,
     /// A blob that no event names.
     Blob,
@@ -30,8 +30,8 @@ pub enum Sort {
 
 /// A file or folder that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Rubbish {
-    pub sort: Sort,
+pub struct CleanupCandidate {
+    pub sort: CleanupReason,
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// The space it uses.
@@ -39,7 +39,7 @@ pub struct Rubbish {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Cleaned {
+pub struct CleanupOutcome {
     /// The number of files and folders removed.
     pub removed: u64,
     /// The space they used, in bytes.
@@ -52,7 +52,7 @@ const YOUNG: Duration = Duration::from_secs(3600);
 
 impl Workshop {
     /// Lists what can be removed. Work that is open or undecided is never listed.
-    pub fn rubbish(&self) -> Result<Vec<Rubbish>, Failure> {
+    pub fn rubbish(&self) -> Result<Vec<CleanupCandidate>, Failure> {
         let mut found = self.finished_worktrees()?;
         found.extend(self.orphan_blobs()?);
         found.extend(self.old_logs());
@@ -61,10 +61,10 @@ impl Workshop {
         Ok(found)
     }
 
-    pub fn clean(&self, rubbish: &[Rubbish]) -> Result<Cleaned, Failure> {
-        let mut cleaned = Cleaned::default();
+    pub fn clean(&self, rubbish: &[CleanupCandidate]) -> Result<CleanupOutcome, Failure> {
+        let mut cleaned = CleanupOutcome::default();
         for item in rubbish {
-            let removed = if item.sort == Sort::Worktree {
+            let removed = if item.sort == CleanupReason::Worktree {
                 artel_files::remove_tree(&item.path)
             } else {
                 fs::remove_file(&item.path)
@@ -86,7 +86,7 @@ impl Workshop {
 
     /// Finds the worktrees whose run has ended. A worktree is named after its run and can be
     /// removed once the last event of the run's stream is its end.
-    fn finished_worktrees(&self) -> Result<Vec<Rubbish>, Failure> {
+    fn finished_worktrees(&self) -> Result<Vec<CleanupCandidate>, Failure> {
         let reader = self.reader()?;
         let places = entries(&self.home.state().join("worktrees"));
         if places.is_empty() {
@@ -118,8 +118,8 @@ impl Workshop {
                 .is_some_and(|record| Fact::ends_stream(&record.kind))
             {
                 let bytes = size_of(&path);
-                found.push(Rubbish {
-                    sort: Sort::Worktree,
+                found.push(CleanupCandidate {
+                    sort: CleanupReason::Worktree,
                     path,
                     bytes,
                 });
@@ -128,7 +128,7 @@ impl Workshop {
         Ok(found)
     }
 
-    fn orphan_blobs(&self) -> Result<Vec<Rubbish>, Failure> {
+    fn orphan_blobs(&self) -> Result<Vec<CleanupCandidate>, Failure> {
         let stored = BlobStore::at(self.home.blobs()).list()?;
         if stored.is_empty() {
             return Ok(Vec::new());
@@ -140,8 +140,8 @@ impl Workshop {
             .map(|blob| {
                 let (shelf, name) = blob.blob.as_str().split_at(2);
                 let path = self.home.blobs().join(shelf).join(name);
-                Rubbish {
-                    sort: Sort::Blob,
+                CleanupCandidate {
+                    sort: CleanupReason::Blob,
                     path,
                     bytes: blob.bytes,
                 }
@@ -161,13 +161,13 @@ impl Workshop {
         Ok(named)
     }
 
-    fn old_logs(&self) -> Vec<Rubbish> {
+    fn old_logs(&self) -> Vec<CleanupCandidate> {
         let age = self.settings.clean.logs_after.value;
         let logs = entries(&self.home.state().join("logs"));
-        self.older(logs, age, Sort::Log)
+        self.older(logs, age, CleanupReason::Log)
     }
 
-    fn leftovers(&self) -> Vec<Rubbish> {
+    fn leftovers(&self) -> Vec<CleanupCandidate> {
         let state = self.home.state();
         let own = [
             state.to_owned(),
@@ -187,14 +187,19 @@ impl Workshop {
                     || artel_files::is_unfinished(name)
                     || name == "journal.restoring"
             });
-        self.older(files.collect(), YOUNG, Sort::Leftover)
+        self.older(files.collect(), YOUNG, CleanupReason::Leftover)
     }
 
-    fn older(&self, files: Vec<PathBuf>, age: Duration, sort: Sort) -> Vec<Rubbish> {
+    fn older(
+        &self,
+        files: Vec<PathBuf>,
+        age: Duration,
+        sort: CleanupReason,
+    ) -> Vec<CleanupCandidate> {
         let old = files
             .into_iter()
             .filter(|path| path.is_file() && self.is_older(path, age));
-        old.map(|path| Rubbish {
+        old.map(|path| CleanupCandidate {
             sort,
             bytes: size_of(&path),
             path,

@@ -5,8 +5,8 @@
 mod log;
 mod signals;
 
-pub use log::{DaemonJotter, DaemonLog};
-pub use signals::DaemonEnded;
+pub use log::{DaemonLogSlice, DaemonLogWriter};
+pub use signals::DaemonStopOutcome;
 
 use std::path::PathBuf;
 
@@ -19,12 +19,12 @@ use artel_types::{
 };
 use serde::Serialize;
 
-use crate::find::Place;
+use crate::find::WorkshopLocation;
 use crate::hands::command_rules;
 use crate::private::PRIVATE_FILE;
 use crate::runs::{LEASE, cannot_load};
-use crate::trouble::{Problems, file_failure};
-use crate::workshop::{Noted, Workshop};
+use crate::trouble::{WorkshopFailures, file_failure};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 /// The name of the lease that the daemon holds while it runs.
 const NAME: &str = "daemon";
@@ -34,7 +34,7 @@ const MOST_FALTERED: u64 = 5;
 
 /// A running daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DaemonRuns {
+pub struct RunningDaemon {
     /// Its process id.
     pub pid: u32,
     pub version: String,
@@ -49,7 +49,7 @@ pub struct DaemonRuns {
 
 /// The address a daemon listens on, and who chose it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listens {
+pub enum DaemonListenAddress {
     /// The address from the settings.
     AsSet(String),
     /// The address that a person gave at the start.
@@ -58,7 +58,7 @@ pub enum Listens {
 
 /// The daemon's current problems.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DaemonTrouble {
+pub struct DaemonProblems {
     /// Why the latest change of the settings is not in force.
     pub refused: Vec<String>,
     /// Faults since the daemon started, latest first.
@@ -68,7 +68,7 @@ pub struct DaemonTrouble {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DaemonStatus {
     /// The running daemon, or `None`.
-    pub running: Option<DaemonRuns>,
+    pub running: Option<RunningDaemon>,
     /// Whether a person paused it, so that it starts nothing new.
     pub paused: bool,
     /// Why the latest change of the settings is not in force.
@@ -91,9 +91,9 @@ impl Workshop {
         })
     }
 
-    pub fn daemon_trouble(&self) -> Result<DaemonTrouble, Failure> {
+    pub fn daemon_trouble(&self) -> Result<DaemonProblems, Failure> {
         let reader = self.reader_as_it_is()?;
-        Ok(DaemonTrouble {
+        Ok(DaemonProblems {
             refused: refused(&reader)?,
             faltered: faltered(&reader)?,
         })
@@ -164,12 +164,12 @@ impl Workshop {
     pub fn daemon_is_up(
         &self,
         journal: &Journal,
-        listens: Listens,
+        listens: DaemonListenAddress,
         taken: u64,
     ) -> Result<(), Failure> {
         let (listen, named) = match listens {
-            Listens::AsSet(at) => (at, None),
-            Listens::AsNamed(at) => (at, Some(true)),
+            DaemonListenAddress::AsSet(at) => (at, None),
+            DaemonListenAddress::AsNamed(at) => (at, Some(true)),
         };
         let fact = DaemonStarted {
             pid: std::process::id(),
@@ -204,8 +204,8 @@ impl Workshop {
     }
 
     /// Loads the settings again, as at a start. Keys stored since then are known too.
-    pub fn reloaded(&self) -> Result<Self, Problems> {
-        self.caller.afresh().at(Place {
+    pub fn reloaded(&self) -> Result<Self, WorkshopFailures> {
+        self.caller.afresh().at(WorkshopLocation {
             root: self.root.clone(),
             marker: self.marker.clone(),
             found: self.found,
@@ -214,7 +214,7 @@ impl Workshop {
 
     /// Returns what is wrong with roles, skills and policy, all of which would be refused when
     /// used. The valid parts are in force from now on.
-    pub fn check_parts(&self) -> Result<Vec<Failure>, Problems> {
+    pub fn check_parts(&self) -> Result<Vec<Failure>, WorkshopFailures> {
         let mut wrong = Vec::new();
         for report in self.caller.validate_agents(None)? {
             if report.ok {
@@ -227,7 +227,7 @@ impl Workshop {
                 ..failure
             }));
         }
-        if let Err(Problems(problems)) = self.grants() {
+        if let Err(WorkshopFailures(problems)) = self.grants() {
             wrong.extend(problems);
         }
         wrong.extend(command_rules(&self.root).err());
@@ -238,14 +238,14 @@ impl Workshop {
     }
 
     /// Stops the daemon from starting new work. Work under way continues.
-    pub fn pause_daemon(&self, why: Option<&str>) -> Result<Noted<bool>, Failure> {
+    pub fn pause_daemon(&self, why: Option<&str>) -> Result<OutcomeWithNotes<bool>, Failure> {
         self.refuse_secret_in(why.unwrap_or_default())?;
         let why = why.map(str::to_owned);
         self.hold(DaemonPaused { why }.into())
     }
 
     /// Lets the daemon start new work again.
-    pub fn resume_daemon(&self) -> Result<Noted<bool>, Failure> {
+    pub fn resume_daemon(&self) -> Result<OutcomeWithNotes<bool>, Failure> {
         self.hold(DaemonResumed {}.into())
     }
 
@@ -254,7 +254,7 @@ impl Workshop {
         is_held(&*self.reader_as_it_is()?)
     }
 
-    fn hold(&self, fact: Fact) -> Result<Noted<bool>, Failure> {
+    fn hold(&self, fact: Fact) -> Result<OutcomeWithNotes<bool>, Failure> {
         let opened = self.open()?;
         let holds = matches!(fact, Fact::DaemonPaused(_));
         let is_new = is_held(opened.journal.reader())? != holds;
@@ -263,7 +263,7 @@ impl Workshop {
             let draft = EventDraft::new(StreamName::daemon(), self.trace_id(), actor, fact);
             opened.journal.append(EventBatch::of([draft])).wait()?;
         }
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: is_new,
             notes: opened.notes,
         })
@@ -277,7 +277,7 @@ impl Workshop {
         Ok(())
     }
 
-    fn running_daemon(&self, reader: &JournalReader) -> Result<Option<DaemonRuns>, Failure> {
+    fn running_daemon(&self, reader: &JournalReader) -> Result<Option<RunningDaemon>, Failure> {
         let now = self.caller.clock.now();
         let lease = reader.leases()?.into_iter().find(|it| it.name == NAME);
         let owner = lease.and_then(|lease| {
@@ -290,7 +290,7 @@ impl Workshop {
         let Some(owner) = owner else { return Ok(None) };
         let started = last(reader, "daemon.started")?;
         Ok(started.and_then(|(at, fact)| match fact {
-            Fact::DaemonStarted(it) if it.pid == owner.pid => Some(DaemonRuns {
+            Fact::DaemonStarted(it) if it.pid == owner.pid => Some(RunningDaemon {
                 pid: it.pid,
                 version: it.version,
                 listen: it.listen,

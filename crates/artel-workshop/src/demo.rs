@@ -8,12 +8,12 @@ use artel_files::{make_dirs, write_atomic};
 use artel_journal::JournalFolders;
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
-use crate::init::Init;
-use crate::marker::Marker;
+use crate::caller::CommandContext;
+use crate::init::WorkshopInitMode;
+use crate::marker::WorkshopMarker;
 use crate::portals::NewPortal;
 use crate::registry;
-use crate::trouble::{Problems, file_failure};
+use crate::trouble::{WorkshopFailures, file_failure};
 
 /// The request of the demo.
 pub const DEMO_REQUEST: &str =
@@ -31,7 +31,7 @@ const FOLDER: &str = "Artel-demo";
 const MOST_DEMOS: u32 = 99;
 
 /// A project for the demo, and the script of the model that knows it.
-struct Sample {
+struct DemoProject {
     files: &'static [(&'static str, &'static str)],
     script: &'static str,
     /// The commands that check the project, if Artel cannot detect them.
@@ -45,7 +45,7 @@ macro_rules! files {
 }
 
 /// The project that is tested with Python.
-const PYTHON: Sample = Sample {
+const PYTHON: DemoProject = DemoProject {
     files: files!("python":
         "README.md",
         "pyproject.toml",
@@ -61,7 +61,7 @@ const PYTHON: Sample = Sample {
 };
 
 /// The same project for machines without Python.
-const SHELL: Sample = Sample {
+const SHELL: DemoProject = DemoProject {
     files: files!("shell":
         "README.md",
         "shop/invoice.sh",
@@ -76,7 +76,7 @@ const SHELL: Sample = Sample {
 
 /// A demo that is ready to run.
 #[derive(Debug, Clone)]
-pub struct Demo {
+pub struct DemoSetup {
     /// The workshop of the demo.
     pub folder: PathBuf,
     /// The project, as it will be opened to agents.
@@ -84,14 +84,14 @@ pub struct Demo {
     /// The rehearsal model that knows the project.
     pub model: String,
     /// The context for commands in the demo's workshop.
-    pub caller: Caller,
+    pub caller: CommandContext,
 }
 
-impl Caller {
+impl CommandContext {
     /// Creates a demo in a folder of its own, beside earlier demos that were kept. The project
     /// is written in Python if `python3` is found, otherwise in shell. A demo that cannot be
     /// completed is removed again.
-    pub fn lay_out_demo(&self) -> Result<Demo, Problems> {
+    pub fn lay_out_demo(&self) -> Result<DemoSetup, WorkshopFailures> {
         let sample = match self.program("python3") {
             Some(_) => PYTHON,
             None => SHELL,
@@ -129,8 +129,12 @@ impl Caller {
             .advise("remove those that you do not need, then again"))
     }
 
-    fn laid_out(&self, sample: &Sample, folder: PathBuf) -> Result<Demo, Problems> {
-        self.init(Some(&folder), Init::Complete)?;
+    fn laid_out(
+        &self,
+        sample: &DemoProject,
+        folder: PathBuf,
+    ) -> Result<DemoSetup, WorkshopFailures> {
+        self.init(Some(&folder), WorkshopInitMode::Complete)?;
         write(&folder.join(SCRIPT), sample.script)?;
         let folder = folder.canonicalize().map_err(|error| {
             Failure::new(
@@ -150,7 +154,7 @@ impl Caller {
             let checks = checks.iter().copied();
             checks.map(str::to_owned).collect()
         });
-        Ok(Demo {
+        Ok(DemoSetup {
             model: format!("rehearsal:{}", folder.join(SCRIPT).display()),
             portal: NewPortal {
                 path: project,
@@ -163,12 +167,12 @@ impl Caller {
     }
 
     /// Removes a demo, and the data about it that is kept elsewhere.
-    pub fn remove_demo(&self, demo: &Demo) -> Result<(), Failure> {
+    pub fn remove_demo(&self, demo: &DemoSetup) -> Result<(), Failure> {
         self.remove(&demo.folder)
     }
 
     fn remove(&self, folder: &Path) -> Result<(), Failure> {
-        let marker = Marker::read(folder).ok().flatten();
+        let marker = WorkshopMarker::read(folder).ok().flatten();
         let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         std::fs::remove_dir_all(folder).map_err(|error| {
             let what = format!("`{}` cannot be removed", folder.display());

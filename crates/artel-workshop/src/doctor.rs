@@ -11,12 +11,12 @@ use artel_config::MachineProfile;
 use artel_types::{Failure, FailureKind};
 use serde::Serialize;
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 
 /// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Health {
+pub enum DoctorCheckStatus {
     /// Everything is as it should be.
     Ok,
     /// It works, but not as well as it could.
@@ -27,8 +27,8 @@ pub enum Health {
 
 /// One line of the doctor's report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
-    pub health: Health,
+pub struct DoctorCheck {
+    pub health: DoctorCheckStatus,
     /// The area that was checked.
     pub area: &'static str,
     pub found: String,
@@ -39,10 +39,10 @@ pub struct Check {
     pub kind: FailureKind,
 }
 
-impl Check {
+impl DoctorCheck {
     fn ok(area: &'static str, found: impl Into<String>) -> Self {
         Self {
-            health: Health::Ok,
+            health: DoctorCheckStatus::Ok,
             area,
             found: found.into(),
             remedy: None,
@@ -52,7 +52,7 @@ impl Check {
 
     fn warning(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
-            health: Health::Warning,
+            health: DoctorCheckStatus::Warning,
             area,
             found: found.into(),
             remedy: Some(remedy.into()),
@@ -62,7 +62,7 @@ impl Check {
 
     fn problem(area: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
-            health: Health::Problem,
+            health: DoctorCheckStatus::Problem,
             area,
             found: found.into(),
             remedy: Some(remedy.into()),
@@ -86,9 +86,9 @@ impl Check {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Checks the machine, the workshop with its journal, and the models. Changes nothing.
-    pub fn doctor(&self) -> Vec<Check> {
+    pub fn doctor(&self) -> Vec<DoctorCheck> {
         let mut checks = machine::checks(self);
         checks.extend(models::checks(self));
         checks.extend(state::checks(self));
@@ -98,7 +98,7 @@ impl Caller {
 
     /// Checks whether this installation meets a profile, as a list to go through before others
     /// rely on it. Every line passes or fails.
-    pub fn doctor_profile(&self, profile: MachineProfile) -> Vec<Check> {
+    pub fn doctor_profile(&self, profile: MachineProfile) -> Vec<DoctorCheck> {
         profile::checks(self, profile)
     }
 }

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
-use crate::marker::Marker;
+use crate::caller::CommandContext;
+use crate::marker::WorkshopMarker;
 use crate::registry;
 use crate::safety;
 use crate::trouble::shell_word;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found {
+pub enum WorkshopDiscovery {
     /// Named by `--workshop`.
     Flag,
     /// Named by `ARTEL_WORKSHOP`.
@@ -25,28 +25,31 @@ pub enum Found {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct WorkshopLocation {
     pub(crate) root: PathBuf,
-    pub(crate) marker: Marker,
-    pub(crate) found: Found,
+    pub(crate) marker: WorkshopMarker,
+    pub(crate) found: WorkshopDiscovery,
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns the folder that a flag or a variable names, if any.
-    pub(crate) fn named(&self) -> Option<(PathBuf, Found)> {
+    pub(crate) fn named(&self) -> Option<(PathBuf, WorkshopDiscovery)> {
         if let Some(flag) = &self.flags.workshop {
-            return Some((self.absolute(flag), Found::Flag));
+            return Some((self.absolute(flag), WorkshopDiscovery::Flag));
         }
         let variable = self
             .environment
             .get("ARTEL_WORKSHOP")
             .filter(|text| !text.is_empty())?;
-        Some((self.absolute(Path::new(variable)), Found::Variable))
+        Some((
+            self.absolute(Path::new(variable)),
+            WorkshopDiscovery::Variable,
+        ))
     }
 
     /// Finds the workshop: the named one, one around the current folder, or the one in the
     /// home folder.
-    pub(crate) fn place(&self) -> Result<Place, Failure> {
+    pub(crate) fn place(&self) -> Result<WorkshopLocation, Failure> {
         if let Some((root, found)) = self.named() {
             return named_place(&root, found);
         }
@@ -54,27 +57,28 @@ impl Caller {
             return Ok(place);
         }
         let home = self.places.default_workshop();
-        match Marker::read(&home)? {
-            Some(marker) => place(home, marker, Found::Home),
+        match WorkshopMarker::read(&home)? {
+            Some(marker) => place(home, marker, WorkshopDiscovery::Home),
             None => Err(self.nowhere(&home)),
         }
     }
 
     /// Searches upwards for a workshop that this user made or trusted. Others are skipped,
     /// because a repository may contain one with its own settings.
-    fn parent(&self) -> Result<Option<Place>, Failure> {
+    fn parent(&self) -> Result<Option<WorkshopLocation>, Failure> {
         let Some(here) = self.environment.current_dir() else {
             return Ok(None);
         };
         for folder in here.ancestors() {
-            match Marker::read(folder) {
+            match WorkshopMarker::read(folder) {
                 Ok(Some(marker)) => {
                     if registry::knows(self.places.data(), marker.id, folder)? {
-                        return place(folder.to_owned(), marker, Found::Parent).map(Some);
+                        return place(folder.to_owned(), marker, WorkshopDiscovery::Parent)
+                            .map(Some);
                     }
                 }
                 Ok(None) if !folder.join(".artel/journal.db").exists() => {}
-                Ok(None) => self.refuse_if_ours(folder, Marker::missing(folder))?,
+                Ok(None) => self.refuse_if_ours(folder, WorkshopMarker::missing(folder))?,
                 Err(damaged) => self.refuse_if_ours(folder, damaged)?,
             }
         }
@@ -111,15 +115,18 @@ impl Caller {
     /// Returns the nearest untrusted workshop around the current folder.
     pub(crate) fn untrusted(&self) -> Option<PathBuf> {
         let here = self.environment.current_dir()?;
-        let is_marked = |folder: &&Path| matches!(Marker::read(folder), Ok(Some(_)));
+        let is_marked = |folder: &&Path| matches!(WorkshopMarker::read(folder), Ok(Some(_)));
         here.ancestors().find(is_marked).map(Path::to_owned)
     }
 }
 
-pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
+pub(crate) fn named_place(
+    root: &Path,
+    found: WorkshopDiscovery,
+) -> Result<WorkshopLocation, Failure> {
     let by = match found {
-        Found::Variable => "`ARTEL_WORKSHOP` names it",
-        Found::Argument => "the command line names it",
+        WorkshopDiscovery::Variable => "`ARTEL_WORKSHOP` names it",
+        WorkshopDiscovery::Argument => "the command line names it",
         _ => "`--workshop` names it",
     };
     let Ok(root) = root.canonicalize() else {
@@ -137,7 +144,7 @@ pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
                 .advise("name the workshop's folder; `artel init DIR` makes one"),
         );
     }
-    match Marker::read(&root)? {
+    match WorkshopMarker::read(&root)? {
         Some(marker) => place(root, marker, found),
         None => Err(
             Failure::new(FailureCode::W003, format!("`{shown}` is not a workshop"))
@@ -150,9 +157,13 @@ pub(crate) fn named_place(root: &Path, found: Found) -> Result<Place, Failure> {
     }
 }
 
-fn place(root: PathBuf, marker: Marker, found: Found) -> Result<Place, Failure> {
+fn place(
+    root: PathBuf,
+    marker: WorkshopMarker,
+    found: WorkshopDiscovery,
+) -> Result<WorkshopLocation, Failure> {
     safety::check(&root.join(".artel"))?;
-    Ok(Place {
+    Ok(WorkshopLocation {
         root,
         marker,
         found,

@@ -12,11 +12,11 @@ mod tools;
 
 pub(crate) use grants::outdated_grants;
 pub(crate) use policy::{command_rules, stored_rules, unread_bans, unread_text};
-pub(crate) use role::{Role, parse as parse_role};
-pub(crate) use run::{CallKeys, Recorder};
-pub(crate) use scratch::Scratch;
+pub(crate) use role::{AgentRole, parse as parse_role};
+pub(crate) use run::{CallSecretStore, NetworkPassageRecorder};
+pub(crate) use scratch::PrivateScratchFolder;
 pub(crate) use tools::{declared_names, layer_text};
 
-pub use command::{SandboxRun, Sandboxed};
-pub use policy::{CommandCheck, CommandJudged, PolicyShown, RuleShown};
-pub use tools::{ToolDone, ToolRun, ToolShown};
+pub use command::{SandboxedCommand, SandboxedCommandOutcome};
+pub use policy::{CommandPolicyAnswer, CommandPolicyQuery, PolicyDetail, PolicyRuleRow};
+pub use tools::{ToolDetail, ToolTrial, ToolTrialOutcome};

@@ -10,28 +10,28 @@ use artel_policy::Grant;
 use artel_policy::rules::PolicyRuleSet;
 use artel_skills::Skill;
 
-use crate::hands::Role;
+use crate::hands::AgentRole;
 
 /// The last valid content of each file. A short command remembers nothing and treats an
 /// invalid file as an error.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct InForce(Option<Arc<Parts>>);
+pub(crate) struct LastValidFiles(Option<Arc<LastValidFileMaps>>);
 
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
-    pub(crate) settings: Part<Settings>,
+pub(crate) struct LastValidFileMaps {
+    pub(crate) settings: LastValidFileMap<Settings>,
     /// Each role with the text that it was parsed from.
-    pub(crate) roles: Part<(String, Role)>,
-    pub(crate) grants: Part<Vec<Grant>>,
-    pub(crate) rules: Part<PolicyRuleSet>,
-    pub(crate) skills: Part<Skill>,
+    pub(crate) roles: LastValidFileMap<(String, AgentRole)>,
+    pub(crate) grants: LastValidFileMap<Vec<Grant>>,
+    pub(crate) rules: LastValidFileMap<PolicyRuleSet>,
+    pub(crate) skills: LastValidFileMap<Skill>,
 }
 
 /// The last valid content of one kind of file.
 #[derive(Debug)]
-pub(crate) struct Part<T>(Mutex<HashMap<PathBuf, T>>);
+pub(crate) struct LastValidFileMap<T>(Mutex<HashMap<PathBuf, T>>);
 
-impl InForce {
+impl LastValidFiles {
     /// Returns a copy that remembers from now on, if it does not already.
     #[must_use]
     pub(crate) fn remembering(&self) -> Self {
@@ -39,14 +39,14 @@ impl InForce {
     }
 
     /// Returns the remembered content, or `None` if nothing is remembered.
-    pub(crate) fn parts(&self) -> Option<&Parts> {
+    pub(crate) fn parts(&self) -> Option<&LastValidFileMaps> {
         self.0.as_deref()
     }
 
     /// Returns what was read if it is valid, otherwise the last valid content.
     pub(crate) fn keep<T: Clone, E>(
         &self,
-        of: impl FnOnce(&Parts) -> &Part<T>,
+        of: impl FnOnce(&LastValidFileMaps) -> &LastValidFileMap<T>,
         file: &Path,
         read: Result<T, E>,
     ) -> Result<T, E> {
@@ -57,7 +57,7 @@ impl InForce {
     }
 }
 
-impl<T: Clone> Part<T> {
+impl<T: Clone> LastValidFileMap<T> {
     fn keep<E>(&self, file: &Path, read: Result<T, E>) -> Result<T, E> {
         match read {
             Ok(right) => {
@@ -81,7 +81,7 @@ impl<T: Clone> Part<T> {
     }
 }
 
-impl<T> Default for Part<T> {
+impl<T> Default for LastValidFileMap<T> {
     fn default() -> Self {
         Self(Mutex::default())
     }

@@ -9,15 +9,15 @@ use artel_journal::{
 use artel_types::{Failure, FailureCode, StreamName, WorkshopCreated};
 use serde::Serialize;
 
-use crate::brought::{Brought, skills_in};
-use crate::caller::Caller;
-use crate::find::{Found, Place};
-use crate::marker::Marker;
-use crate::private::{OpenModes, PRIVATE, PRIVATE_FILE, PRIVATE_FOLDER};
+use crate::brought::{PreexistingWorkshopFiles, skills_in};
+use crate::caller::CommandContext;
+use crate::find::{WorkshopDiscovery, WorkshopLocation};
+use crate::marker::WorkshopMarker;
+use crate::private::{LoosePermissionPaths, PRIVATE, PRIVATE_FILE, PRIVATE_FOLDER};
 use crate::registry;
 use crate::safety;
 use crate::strangers;
-use crate::trouble::{Problems, file_failure, path_text, shell_word};
+use crate::trouble::{WorkshopFailures, file_failure, path_text, shell_word};
 use crate::upgrade;
 use crate::works::{DASHBOARD, dashboard, outside};
 
@@ -41,7 +41,7 @@ pub(crate) const FOLDERS: &[&str] = &[
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Init {
+pub enum WorkshopInitMode {
     /// Leave them as they are.
     Complete,
     /// Write them again, unless a person edited them.
@@ -50,7 +50,7 @@ pub enum Init {
 
 /// The outcome of creating a workshop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Made {
+pub struct WorkshopInitOutcome {
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     pub id: String,
@@ -64,19 +64,23 @@ pub struct Made {
 }
 
 /// Whose workshop a folder is.
-enum Standing {
+enum WorkshopOwnership {
     /// The folder is not a workshop.
     None,
     /// This user's workshop.
-    Ours(Marker),
+    Ours(WorkshopMarker),
     /// The folder has a marker that this user did not make, and no journal that belongs to it.
     Foreign,
 }
 
-impl Caller {
+impl CommandContext {
     /// Creates a workshop in `folder`, in the named folder, or in the current one. Refuses a
     /// folder that already contains files that would control a workshop.
-    pub fn init(&self, folder: Option<&Path>, how: Init) -> Result<Made, Problems> {
+    pub fn init(
+        &self,
+        folder: Option<&Path>,
+        how: WorkshopInitMode,
+    ) -> Result<WorkshopInitOutcome, WorkshopFailures> {
         match self.brought(folder)? {
             Some(brought) => Err(brought.refusal().into()),
             None => self.make(self.target(folder)?, how),
@@ -85,7 +89,11 @@ impl Caller {
 
     /// Creates a workshop in a folder with the existing files that a person has seen and
     /// accepted.
-    pub fn init_with(&self, seen: &Brought, how: Init) -> Result<Made, Problems> {
+    pub fn init_with(
+        &self,
+        seen: &PreexistingWorkshopFiles,
+        how: WorkshopInitMode,
+    ) -> Result<WorkshopInitOutcome, WorkshopFailures> {
         match self.brought(Some(&seen.root))? {
             Some(brought) if brought != *seen => Err(brought.refusal().into()),
             _ => self.make(seen.root.clone(), how),
@@ -94,32 +102,44 @@ impl Caller {
 
     /// Returns the files of a folder that would control it as a workshop. Returns `None` if it
     /// already is this user's workshop. Writes nothing.
-    pub fn brought(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
+    pub fn brought(
+        &self,
+        folder: Option<&Path>,
+    ) -> Result<Option<PreexistingWorkshopFiles>, WorkshopFailures> {
         let wanted = self.target(folder)?;
         // The folder may be named through a link; its real location counts.
         let wanted = wanted.canonicalize().unwrap_or(wanted);
-        let is_ours = || Ok::<_, Failure>(matches!(self.standing(&wanted)?, Standing::Ours(_)));
+        let is_ours = || {
+            Ok::<_, Failure>(matches!(
+                self.standing(&wanted)?,
+                WorkshopOwnership::Ours(_)
+            ))
+        };
         if is_ours()? {
             return Ok(None);
         }
         // An invalid setting ends the command before anything is created.
         self.settings_in(&wanted)?;
-        match Brought::find(&wanted) {
+        match PreexistingWorkshopFiles::find(&wanted) {
             // Another process may have made it a workshop in the meantime.
             Some(brought) if !is_ours()? => Ok(Some(brought)),
             _ => Ok(None),
         }
     }
 
-    fn make(&self, wanted: PathBuf, how: Init) -> Result<Made, Problems> {
+    fn make(
+        &self,
+        wanted: PathBuf,
+        how: WorkshopInitMode,
+    ) -> Result<WorkshopInitOutcome, WorkshopFailures> {
         let wanted = wanted.canonicalize().unwrap_or(wanted);
         let standing = self.standing(&wanted)?;
         self.settings_in(&wanted)?;
         let root = make_root(&wanted)?;
-        let mut made = Made {
+        let mut made = WorkshopInitOutcome {
             path: root.clone(),
             id: String::new(),
-            is_new: !matches!(standing, Standing::Ours(_)),
+            is_new: !matches!(standing, WorkshopOwnership::Ours(_)),
             made: Vec::new(),
             kept: Vec::new(),
             notes: Vec::new(),
@@ -129,7 +149,7 @@ impl Caller {
         made.id = marker.id.to_string();
         if made.is_new {
             // From now on, the folders that already existed belong to the workshop.
-            OpenModes::find(&root).tighten(&root);
+            LoosePermissionPaths::find(&root).tighten(&root);
             let no_longer_written = strangers::stop_writing(&root);
             if !no_longer_written.is_empty() {
                 let named = upgrade::named(&no_longer_written);
@@ -138,10 +158,10 @@ impl Caller {
             }
         }
         write_templates(&root, &mut marker, how, &mut made)?;
-        let workshop = self.at(Place {
+        let workshop = self.at(WorkshopLocation {
             root,
             marker,
-            found: Found::Parent,
+            found: WorkshopDiscovery::Parent,
         })?;
         // A complete workshop is left untouched: opening its journal for writing would leave
         // traces, such as the daily backup.
@@ -152,19 +172,19 @@ impl Caller {
     }
 
     /// Returns whose workshop a folder is. Fails if it has a journal that is not this user's.
-    fn standing(&self, root: &Path) -> Result<Standing, Failure> {
+    fn standing(&self, root: &Path) -> Result<WorkshopOwnership, Failure> {
         let state = root.join(".artel");
         safety::check(&state)?;
         let has_journal = state.join("journal.db").exists();
-        match Marker::read(root)? {
+        match WorkshopMarker::read(root)? {
             Some(marker) if registry::knows(self.places.data(), marker.id, root)? => {
-                Ok(Standing::Ours(marker))
+                Ok(WorkshopOwnership::Ours(marker))
             }
             Some(_) if has_journal => Err(not_ours(root)),
-            Some(_) => Ok(Standing::Foreign),
+            Some(_) => Ok(WorkshopOwnership::Foreign),
             // A new id would separate the journal from its workshop.
-            None if has_journal => Err(Marker::missing(root)),
-            None => Ok(Standing::None),
+            None if has_journal => Err(WorkshopMarker::missing(root)),
+            None => Ok(WorkshopOwnership::None),
         }
     }
 
@@ -184,24 +204,24 @@ impl Caller {
 
     /// Marks the folder as this user's workshop. The registry is written first, because a
     /// marker without an entry counts as foreign.
-    fn mark(&self, root: &Path, standing: Standing) -> Result<Marker, Failure> {
+    fn mark(&self, root: &Path, standing: WorkshopOwnership) -> Result<WorkshopMarker, Failure> {
         let fresh = match &standing {
-            Standing::Ours(marker) => return Ok(marker.clone()),
-            Standing::None | Standing::Foreign => Marker {
+            WorkshopOwnership::Ours(marker) => return Ok(marker.clone()),
+            WorkshopOwnership::None | WorkshopOwnership::Foreign => WorkshopMarker {
                 skills_found: skills_in(root),
-                ..Marker::fresh()?
+                ..WorkshopMarker::fresh()?
             },
         };
         let data = self.places.data();
         registry::note(data, fresh.id, root, &self.redactor())?;
-        if matches!(standing, Standing::Foreign) {
+        if matches!(standing, WorkshopOwnership::Foreign) {
             // No journal belongs to the old marker, so nothing refers to its id.
             fresh.write(root)?;
             return Ok(fresh);
         }
         fresh.create(root)?;
         // Another process may have been first; then its marker counts.
-        match Marker::read(root)? {
+        match WorkshopMarker::read(root)? {
             Some(first) if first.id != fresh.id => {
                 registry::forget(data, fresh.id, root)?;
                 Ok(first)
@@ -282,7 +302,7 @@ fn not_ours(root: &Path) -> Failure {
     ))
 }
 
-fn lay_out(root: &Path, made: &mut Made) -> Result<(), Failure> {
+fn lay_out(root: &Path, made: &mut WorkshopInitOutcome) -> Result<(), Failure> {
     let failed = |error| file_failure(FailureCode::W004, &error);
     for folder in FOLDERS {
         if !root.join(folder).is_dir() {
@@ -319,9 +339,9 @@ fn make_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
 
 fn write_templates(
     root: &Path,
-    marker: &mut Marker,
-    how: Init,
-    made: &mut Made,
+    marker: &mut WorkshopMarker,
+    how: WorkshopInitMode,
+    made: &mut WorkshopInitOutcome,
 ) -> Result<(), Failure> {
     let templates = [
         ("artel.toml", artel_config::template()),
@@ -335,7 +355,7 @@ fn write_templates(
             make_new(&path, text.as_bytes(), mode_of(name))?;
             made.made.push(name.to_owned());
             marker.templates.insert(name.to_owned(), hash);
-        } else if how == Init::Regenerate {
+        } else if how == WorkshopInitMode::Regenerate {
             regenerate(&path, name, &text, hash, marker, made)?;
         }
     }
@@ -352,8 +372,8 @@ fn regenerate(
     name: &str,
     text: &str,
     hash: String,
-    marker: &mut Marker,
-    made: &mut Made,
+    marker: &mut WorkshopMarker,
+    made: &mut WorkshopInitOutcome,
 ) -> Result<(), Failure> {
     let now =
         read_bounded(path, 4 << 20).map_err(|error| file_failure(FailureCode::W004, &error))?;

@@ -12,17 +12,17 @@ use artel_journal::{
 use artel_types::{Fact, Failure, Timestamp, WorkshopTrusted};
 use serde::Serialize;
 
-use crate::brought::Brought;
-use crate::caller::Caller;
+use crate::brought::PreexistingWorkshopFiles;
+use crate::caller::CommandContext;
 use crate::clean::blobs_in;
-use crate::find::{Found, Place, named_place};
+use crate::find::{WorkshopDiscovery, WorkshopLocation, named_place};
 use crate::registry;
-use crate::trouble::Problems;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::trouble::WorkshopFailures;
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// A preview of a restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RestorePlan {
+pub struct RestorePreview {
     /// The sources to restore from, the one with the most events first.
     pub candidates: Vec<RestoreCandidate>,
     /// Whether the journal needs no restore.
@@ -31,7 +31,7 @@ pub struct RestorePlan {
 
 /// A preview of a prune.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct PrunePlan {
+pub struct PrunePreview {
     /// Streams that ended before this time are moved.
     pub before: Timestamp,
     /// The number of those streams.
@@ -82,19 +82,19 @@ impl Workshop {
     }
 
     /// Backs up the journal.
-    pub fn back_up(&self) -> Result<Noted<JournalBackup>, Failure> {
+    pub fn back_up(&self) -> Result<OutcomeWithNotes<JournalBackup>, Failure> {
         // The requested backup takes the place of the daily one.
         let options = JournalOptions {
             backup_every: None,
             ..self.options()
         };
-        let Open { journal, notes } = self.open_with(options)?;
+        let OpenWorkshopJournal { journal, notes } = self.open_with(options)?;
         let done = journal.back_up(self.caller.actor())?;
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Finds what the journal could be restored from. Works with a damaged journal too.
-    pub fn plan_restore(&self, file: Option<&Path>) -> Result<RestorePlan, Failure> {
+    pub fn plan_restore(&self, file: Option<&Path>) -> Result<RestorePreview, Failure> {
         let keys = JournalSigningKeys::load(self.home.data(), self.marker.id)?;
         let file = file.map(|file| self.caller.absolute(file));
         if let Some(file) = &file
@@ -114,7 +114,7 @@ impl Workshop {
             found.source == RestoreSource::Prefix && found.damage.is_none()
         };
         let is_intact = candidates.iter().any(is_whole);
-        Ok(RestorePlan {
+        Ok(RestorePreview {
             candidates,
             is_intact,
         })
@@ -126,12 +126,12 @@ impl Workshop {
         Ok(candidate.restore(&self.home, self.marker.id, &options, &actor)?)
     }
 
-    pub fn plan_prune(&self, before: Timestamp) -> Result<PrunePlan, Failure> {
+    pub fn plan_prune(&self, before: Timestamp) -> Result<PrunePreview, Failure> {
         let finished = self
             .reader_as_it_is()?
             .finished_streams(before, Fact::ends_stream)?;
         let events = finished.iter().map(|(_, events)| events).sum();
-        Ok(PrunePlan {
+        Ok(PrunePreview {
             before,
             streams: finished.len() as u64,
             events,
@@ -139,10 +139,13 @@ impl Workshop {
     }
 
     /// Moves finished streams to an archive.
-    pub fn prune(&self, before: Timestamp) -> Result<Noted<Option<JournalPruneOutcome>>, Failure> {
-        let Open { journal, notes } = self.open()?;
+    pub fn prune(
+        &self,
+        before: Timestamp,
+    ) -> Result<OutcomeWithNotes<Option<JournalPruneOutcome>>, Failure> {
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let done = journal.prune(before, Fact::ends_stream, &self.caller.actor())?;
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Returns the time of the newest backup, and the number of backups.
@@ -155,10 +158,13 @@ impl Workshop {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Records that the person trusts a workshop from elsewhere, including the keys that
     /// signed its journal.
-    pub fn trust(&self, folder: Option<&Path>) -> Result<Noted<Workshop>, Problems> {
+    pub fn trust(
+        &self,
+        folder: Option<&Path>,
+    ) -> Result<OutcomeWithNotes<Workshop>, WorkshopFailures> {
         let workshop = self.at(self.place_to_trust(folder)?)?;
         let signers = workshop
             .reader_as_it_is()?
@@ -167,7 +173,7 @@ impl Caller {
         JournalSigningKeys::learn(self.places.data(), workshop.id(), &signers)
             .map_err(Failure::from)?;
         let path = workshop.root().display().to_string();
-        let Open { journal, notes } = workshop.open()?;
+        let OpenWorkshopJournal { journal, notes } = workshop.open()?;
         let draft = workshop
             .draft(WorkshopTrusted { path: path.clone() })
             .on(path);
@@ -179,7 +185,7 @@ impl Caller {
             workshop.root(),
             &self.redactor(),
         )?;
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: workshop,
             notes,
         })
@@ -187,18 +193,21 @@ impl Caller {
 
     /// Returns what decides in a workshop that is to be trusted, unless this user made or trusted it
     /// already. Nothing is written.
-    pub fn brought_by_workshop(&self, folder: Option<&Path>) -> Result<Option<Brought>, Problems> {
+    pub fn brought_by_workshop(
+        &self,
+        folder: Option<&Path>,
+    ) -> Result<Option<PreexistingWorkshopFiles>, WorkshopFailures> {
         let place = self.place_to_trust(folder)?;
         if registry::knows(self.places.data(), place.marker.id, &place.root)? {
             Ok(None)
         } else {
-            Ok(Brought::in_workshop(&place.root))
+            Ok(PreexistingWorkshopFiles::in_workshop(&place.root))
         }
     }
 
-    fn place_to_trust(&self, folder: Option<&Path>) -> Result<Place, Failure> {
+    fn place_to_trust(&self, folder: Option<&Path>) -> Result<WorkshopLocation, Failure> {
         match folder.map(Path::to_owned).or_else(|| self.untrusted()) {
-            Some(folder) => named_place(&self.absolute(&folder), Found::Argument),
+            Some(folder) => named_place(&self.absolute(&folder), WorkshopDiscovery::Argument),
             None => self.place(),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use artel_journal::{Journal, JournalOptions, JournalReader, JournalVersion, LeaseInfo};
 use artel_types::{Failure, RunId, WorkshopId};
 
-use crate::runs::Finding;
+use crate::runs::TimelineRecordScan;
 
 /// Maximum number of long timelines that are kept, the most recently used ones.
 const STORIES: usize = 8;
@@ -16,16 +16,16 @@ pub(crate) type StoryKey = (String, Option<RunId>);
 
 /// An open journal, with the latest results read from it.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct OpenJournalCache {
     journal: Journal,
     pub(crate) reader: Arc<JournalReader>,
     /// The journal version at which its end was verified to be present.
     whole: Mutex<Option<JournalVersion>>,
     leases: Mutex<Option<(JournalVersion, Arc<[LeaseInfo]>)>>,
-    stories: Mutex<Vec<(StoryKey, JournalVersion, Finding)>>,
+    stories: Mutex<Vec<(StoryKey, JournalVersion, TimelineRecordScan)>>,
 }
 
-impl Kept {
+impl OpenJournalCache {
     pub(crate) fn of(journal: &Journal) -> Self {
         Self {
             journal: journal.clone(),
@@ -66,7 +66,11 @@ impl Kept {
 
     /// Takes the stored scan of a long timeline, if there is one. A caller that continues the
     /// scan puts it back. After a restore of the journal, all stored scans are discarded.
-    pub(crate) fn take_story(&self, key: &StoryKey, now: JournalVersion) -> Option<Finding> {
+    pub(crate) fn take_story(
+        &self,
+        key: &StoryKey,
+        now: JournalVersion,
+    ) -> Option<TimelineRecordScan> {
         let mut stories = lock(&self.stories);
         stories.retain(|(_, seen, _)| now.is_same_file_as(seen));
         let at = stories.iter().position(|(kept, _, _)| kept == key)?;
@@ -74,7 +78,12 @@ impl Kept {
     }
 
     /// Stores the scan of a long timeline, with the journal version at which the scan began.
-    pub(crate) fn keep_story(&self, key: StoryKey, now: JournalVersion, finding: Finding) {
+    pub(crate) fn keep_story(
+        &self,
+        key: StoryKey,
+        now: JournalVersion,
+        finding: TimelineRecordScan,
+    ) {
         let mut stories = lock(&self.stories);
         stories.retain(|(kept, _, _)| *kept != key);
         stories.push((key, now, finding));

@@ -11,9 +11,9 @@ use artel_vault::{
 use artel_wire::WireFormat;
 use serde::Serialize;
 
-use crate::caller::Caller;
-use crate::models::{Models, text_of};
-use crate::trouble::Problems;
+use crate::caller::CommandContext;
+use crate::models::{ModelDirectory, text_of};
+use crate::trouble::WorkshopFailures;
 
 /// Time limit for trying a key. A provider lists its models at once, or something is
 /// wrong.
@@ -24,7 +24,7 @@ const TOOLS: &str = "tool";
 
 /// The account that a key belongs to.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct KeyAccount {
     pub provider: Provider,
     /// The account, or `None` for the default account.
     pub name: Option<String>,
@@ -32,7 +32,7 @@ pub struct Account {
 
 /// The result of storing a key.
 #[derive(Debug, Clone, Serialize)]
-pub struct Stored {
+pub struct StoredKeyOutcome {
     pub provider: String,
     pub account: String,
     /// Where the key is stored.
@@ -65,9 +65,9 @@ pub struct KeyStatus {
     pub is_used: bool,
 }
 
-impl Caller {
+impl CommandContext {
     /// Checks whether a key could be stored, before the person is asked for it.
-    pub fn prepare_key(&self, account: &Account) -> Result<(), Failure> {
+    pub fn prepare_key(&self, account: &KeyAccount) -> Result<(), Failure> {
         wire_of(account.provider)?;
         let (vault, name) = (self.vault(), self.account_name(account));
         vault.list()?;
@@ -82,7 +82,11 @@ impl Caller {
     }
 
     /// Tries a key with a free call, and stores it if the provider accepts it.
-    pub async fn store_key(&self, account: &Account, key: Secret) -> Result<Stored, Problems> {
+    pub async fn store_key(
+        &self,
+        account: &KeyAccount,
+        key: Secret,
+    ) -> Result<StoredKeyOutcome, WorkshopFailures> {
         let wire = wire_of(account.provider)?;
         let settings = self.settings_here()?;
         let chosen = ChosenModel {
@@ -91,7 +95,7 @@ impl Caller {
             entry: entry_of(account.provider, &self.account_name(account), &settings),
             card: Default::default(),
         };
-        let models = Models::bare(self, &settings);
+        let models = ModelDirectory::bare(self, &settings);
         let remote = models.remote_with(wire, &chosen, Some(key.clone()))?;
         let looked = tokio::time::timeout(LONGEST_TRY, remote.look()).await;
         let looked = looked.unwrap_or_else(|_| {
@@ -106,7 +110,7 @@ impl Caller {
             .set(account.provider.as_str(), &name, &key, now)
             .map_err(Failure::from)?;
         let (place, notes) = described(&kept, &key);
-        Ok(Stored {
+        Ok(StoredKeyOutcome {
             provider: account.provider.to_string(),
             account: name,
             place,
@@ -129,10 +133,14 @@ impl Caller {
 
     /// Stores a secret for tools. It cannot be tried first, because there is no provider to
     /// ask.
-    pub fn store_tool_secret(&self, name: &str, secret: &Secret) -> Result<Stored, Failure> {
+    pub fn store_tool_secret(
+        &self,
+        name: &str,
+        secret: &Secret,
+    ) -> Result<StoredKeyOutcome, Failure> {
         let kept = self.vault().set(TOOLS, name, secret, self.clock().now())?;
         let (place, notes) = described(&kept, secret);
-        Ok(Stored {
+        Ok(StoredKeyOutcome {
             provider: TOOLS.to_owned(),
             account: name.to_owned(),
             place,
@@ -166,9 +174,9 @@ impl Caller {
     }
 
     /// Lists the keys and whether each is used, without showing any key.
-    pub fn key_status(&self) -> Result<KeyReport, Problems> {
+    pub fn key_status(&self) -> Result<KeyReport, WorkshopFailures> {
         let settings = self.settings_here()?;
-        let models = Models::bare(self, &settings);
+        let models = ModelDirectory::bare(self, &settings);
         let stored = self.vault().list().map_err(Failure::from)?;
         let mut keys = Vec::new();
         for provider in Provider::ALL {
@@ -197,7 +205,7 @@ impl Caller {
     }
 
     /// Removes a stored key, and returns the name of its account.
-    pub fn remove_key(&self, account: &Account) -> Result<String, Failure> {
+    pub fn remove_key(&self, account: &KeyAccount) -> Result<String, Failure> {
         let (name, provider) = (self.account_name(account), account.provider.as_str());
         match self.vault().remove(provider, &name)? {
             KeyRemovalOutcome::From(_) => Ok(name),
@@ -223,7 +231,7 @@ impl Caller {
 
     /// Returns the account that is meant: the one named for this key, the one named for all
     /// commands, or the default.
-    fn account_name(&self, account: &Account) -> String {
+    fn account_name(&self, account: &KeyAccount) -> String {
         let named = account.name.clone().or_else(|| self.named_account());
         named.unwrap_or_else(|| DEFAULT_ACCOUNT.to_owned())
     }
@@ -236,7 +244,7 @@ impl Caller {
     /// place.
     fn missing_keys(
         &self,
-        models: &Models,
+        models: &ModelDirectory,
         settings: &Settings,
         stored: &[artel_vault::StoredKey],
     ) -> Vec<String> {

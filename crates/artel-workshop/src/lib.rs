@@ -49,11 +49,11 @@ mod works;
 mod workshop;
 
 pub use access::{
-    Access, ConsoleName, Holder, LoginOffer, NewToken, Pass, PassSort, SignIn, SignInAge,
-    SignInGiven, TokenRow,
+    AccessProjection, AuthenticatedPrincipal, ConsoleHostName, CredentialKind, NewToken, SignIn,
+    SignInAge, SignInCredentials, SignInLink, TokenHolder, TokenRow,
 };
 pub use agents::{
-    AGENT_TEMPLATES, AgentCheck, AgentReport, AgentRow, AgentShown, AgentSource, AgentText,
+    AGENT_TEMPLATES, AgentCheck, AgentDetail, AgentReport, AgentRow, AgentSource, AgentText,
     NewAgent,
 };
 pub use artel_config::{ViewerRole, VisibilityLevel};
@@ -69,57 +69,68 @@ pub use artel_tools::{
     ToolApprovalQuestion, ToolCallApprover,
 };
 pub use board::{
-    BUCKETS, Board, Damage, Drivers, Histogram, Kinship, Meter, ModelTimes, Page, RunsWanted,
-    SkillSums, Stage, WorkRow, WorksWanted,
+    BUCKETS, ChildRunFilter, DriverProcesses, DurationHistogram, ModelTimes, PagedRows,
+    RunCompletionFilter, RunIndexQuery, SkillSums, UnreadableRecords, WorkIndexQuery, WorkRow,
+    WorkshopIndex, WorkshopMetrics,
 };
-pub use brought::Brought;
-pub use caller::{Caller, Flags};
-pub use clean::{Cleaned, Rubbish, Sort};
+pub use brought::PreexistingWorkshopFiles;
+pub use caller::{CommandContext, GlobalFlags};
+pub use clean::{CleanupCandidate, CleanupOutcome, CleanupReason};
 pub use daemon::{
-    DaemonEnded, DaemonJotter, DaemonLog, DaemonRuns, DaemonStatus, DaemonTrouble, Listens,
+    DaemonListenAddress, DaemonLogSlice, DaemonLogWriter, DaemonProblems, DaemonStatus,
+    DaemonStopOutcome, RunningDaemon,
 };
-pub use demo::{DEMO_REQUEST, Demo};
-pub use doctor::{Check, Health};
-pub use find::Found;
+pub use demo::{DEMO_REQUEST, DemoSetup};
+pub use doctor::{DoctorCheck, DoctorCheckStatus};
+pub use find::WorkshopDiscovery;
 pub use hands::{
-    CommandCheck, CommandJudged, PolicyShown, RuleShown, SandboxRun, Sandboxed, ToolDone, ToolRun,
-    ToolShown,
+    CommandPolicyAnswer, CommandPolicyQuery, PolicyDetail, PolicyRuleRow, SandboxedCommand,
+    SandboxedCommandOutcome, ToolDetail, ToolTrial, ToolTrialOutcome,
 };
-pub use init::{Init, Made};
-pub use journal::{PrunePlan, RestorePlan};
-pub use keys::{Account, KeyReport, KeyStatus, Stored};
-pub use marker::Marker;
-pub use models::{Models, key_origin, refuse_rehearsal_over_http};
+pub use init::{WorkshopInitMode, WorkshopInitOutcome};
+pub use journal::{PrunePreview, RestorePreview};
+pub use keys::{KeyAccount, KeyReport, KeyStatus, StoredKeyOutcome};
+pub use marker::WorkshopMarker;
+pub use models::{ModelDirectory, key_origin, refuse_rehearsal_over_http};
 pub use placed::UnseenFile;
-pub use portals::{FirstUse, NewPortal, Portal, PortalCheck, PortalOperation, PortalQuestion};
-pub use providers::{Card, HeldBack, HeldBy, ModelRow, ModelShown, Prices};
+pub use portals::{
+    NewPortal, Portal, PortalCheck, PortalOpeningApprover, PortalOperation, PortalQuestion,
+};
+pub use providers::{
+    ModelDetail, ModelInfo, ModelRow, ProviderSuspensionCause, SuspendedProvider, UsdTokenPrices,
+};
 pub use runs::{
-    CallTold, Company, Cut, Difference, Divergence, Excerpt, Eyes, Follower, ForkOrder, HookList,
-    HookRow, Line, Mark, Narrator, Placed, Progress, Proposal, Replay, ResultTold, RunDone,
-    RunOrder, RunRow, RunSuspendReason, ShutdownLevel, SkillsFound, Standing, Steer, Steered,
-    SteeredStep, StoryPage, StoryWanted, ToldLine, Trust, TrustQuestion, View, Which, Words, brief,
-    price, seen,
+    HookList, HookRow, ReplayDecisionChange, ReplayDivergence, ReplyTextMode, RunApplyOutcome,
+    RunApplyPreview, RunDriveOutcome, RunForkOptions, RunListScope, RunObservers, RunProgress,
+    RunReplayOutcome, RunRow, RunStartOptions, RunStatus, RunSuspendReason, RunTimelineBuilder,
+    RunVisibility, ShutdownLevel, SkillsFound, SteeredStep, SteeringCommand, SteeringDelivery,
+    TimelineDetailLevel, TimelineEntry, TimelineLine, TimelineLineKind, TimelinePage,
+    TimelineQuery, TimelineRecords, TraceFollower, TrustApprover, TrustQuestion, VisibleCall,
+    VisibleCallResult, VisibleCallText, brief, price, seen,
 };
 pub use skills::{
-    Checked, CommandShown, Given, LessonKept, NewSkill, Promoted, RunTried, SkillList, SkillReport,
-    SkillRow, SkillShown, SkillTried, TriggerTried, validate_skill_line,
+    NewSkill, PromotedTestCase, RehearsedRunOutcome, RunFeedbackOutcome, SkillCommandRow,
+    SkillDetail, SkillFileCheck, SkillLesson, SkillList, SkillReport, SkillRow, SkillTestOutcome,
+    TriggerTestOutcome, validate_skill_line,
 };
-pub use stats::{Count, Stats};
-pub use trace::Story;
-pub use trial::{Feature, Trial};
-pub use trouble::Problems;
+pub use stats::{JournalEventCounts, JournalStorageStats};
+pub use trace::TraceEvents;
+pub use trial::{ModelFeatureStatus, ModelTrialOutcome};
+pub use trouble::WorkshopFailures;
 pub use usage::{UsageQuery, UsageReport};
-pub use visibility::{RoleSees, SeeOtherwise, WhoSees};
+pub use visibility::{RoleVisibility, VisibilityChange, VisibilitySettings};
 pub use works::{
-    Again, AskOrder, CallReply, CallSeen, CallShown, CallWords, Carried, ChangesetCommit,
-    ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Drafted, Due, Edited, Estimate,
-    InboxFound, InboxName, Merging, NO_SESSIONS, OpenCall, OpenQuestion, Overview, PlanDifference,
-    Planning, Prospect, ReportRow, ReportShown, Scanned, Settled, WaitSort, Waits, Went, Work,
-    answer_meant, answer_settles, put_in_place,
+    AgentTimeline, AttemptTimeline, StepTimeline, TimelineEvidence, TimelineVerdict, TraceView,
+    TraceViewQuery, TurnTimeline, WorkMilestone, WorkTimeline, WorkTimelineBuilder,
 };
 pub use works::{
-    AgentTale, Attempt, Chapter, Evidence, StepStory, Telling, TraceWanted, Traced, TurnTale,
-    Verdict, WorkStory,
+    AttentionItem, AttentionKind, CallApprovalDecision, CallApprovalDetail, CallApprovalView,
+    CallAwaitingApproval, ChangesetCommit, ChangesetDecision, ChangesetDetail,
+    ChangesetMergeOptions, ChangesetReceipt, ChangesetRow, DashboardOverview, DraftedPlanVersion,
+    InboxFileKind, InboxFound, InboxScanOutcome, NO_SESSIONS, NextWorkAction, OpenQuestion,
+    ParsedCallDecision, PlanDifference, PlanEditOutcome, PlanRetry, PlanRunOutcome, PlanningMode,
+    ReportDetail, ReportRow, RequestOutcome, RequestSubmission, StepEstimate, UnrecordedRequest,
+    Work, WorkAdvanceOutcome, answer_meant, answer_settles, put_in_place,
 };
-pub use works::{Picture, PlanLook, PlanSum, Remark, StepRow};
-pub use workshop::{Noted, Open, Workshop};
+pub use works::{PlanProgress, PlanProgressTotals, PlanVersionDetail, ProgressRemark, StepRow};
+pub use workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};

@@ -13,7 +13,7 @@ use crate::upgrade::UPGRADES;
 
 /// The identity of a workshop, and the templates that were written into it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Marker {
+pub struct WorkshopMarker {
     pub id: WorkshopId,
     /// The version of Artel that created the workshop.
     pub version: String,
@@ -31,7 +31,7 @@ pub struct Marker {
 
 const LARGEST: u64 = 64 << 10;
 
-impl Marker {
+impl WorkshopMarker {
     pub(crate) fn path(root: &Path) -> std::path::PathBuf {
         root.join(".artel/workshop.json")
     }

@@ -20,8 +20,8 @@ use artel_types::{Failure, FailureCode, Secret, SecretRedactor};
 use artel_vault::{FoundKey, KeyOrigin, KeySources, Vault, VaultError, find};
 use artel_wire::WireFormat;
 
-use crate::book::{ACCOUNT, JournalBook};
-use crate::caller::Caller;
+use crate::book::{ACCOUNT, JournalGatewayStore};
+use crate::caller::CommandContext;
 use crate::gateways::{GatewayTerms, shared_gateway};
 use crate::providers::ModelRow;
 use crate::trouble::file_failure;
@@ -34,7 +34,7 @@ const LOCAL_PATIENCE: Duration = Duration::from_millis(700);
 const LARGEST_SCRIPT: u64 = 64 * 1024 * 1024;
 
 /// The available models, and how each is reached.
-pub struct Models {
+pub struct ModelDirectory {
     menu: ModelSelector,
     vault: Vault,
     /// Why the stored keys cannot be read.
@@ -52,9 +52,9 @@ pub struct Models {
 impl Workshop {
     /// Finds the models that can be used in this workshop. An untrusted workshop is refused
     /// even if it was named explicitly: its settings could send keys anywhere.
-    pub async fn models(&self, named: Option<&str>) -> Result<Models, Failure> {
+    pub async fn models(&self, named: Option<&str>) -> Result<ModelDirectory, Failure> {
         self.caller.refuse_untrusted(self.id(), self.root())?;
-        Ok(Models::find(&self.caller, &self.settings, named).await)
+        Ok(ModelDirectory::find(&self.caller, &self.settings, named).await)
     }
 
     /// Refuses a model that cannot be used, before anything that names it is recorded.
@@ -67,7 +67,11 @@ impl Workshop {
 
     /// Returns the gateway of this workshop on its journal. A gateway that this process has
     /// already opened with the same settings and keys is shared.
-    pub async fn gateway(&self, journal: &Journal, models: &Models) -> Result<Gateway, Failure> {
+    pub async fn gateway(
+        &self,
+        journal: &Journal,
+        models: &ModelDirectory,
+    ) -> Result<Gateway, Failure> {
         // The next opening then folds only later events.
         journal.keep(&ACCOUNT).await?;
         let settings = &self.settings;
@@ -81,7 +85,7 @@ impl Workshop {
         };
         let setup = GatewaySetup {
             formats: Some(self.caller.formats()),
-            book: Arc::new(JournalBook::new(journal.clone())),
+            book: Arc::new(JournalGatewayStore::new(journal.clone())),
             clock: self.caller.clock.clone(),
             redactor: SecretRedactor::of_known_values(&terms.secrets),
             limits: terms.limits.clone(),
@@ -110,11 +114,15 @@ impl Workshop {
     }
 }
 
-impl Models {
+impl ModelDirectory {
     /// Finds the models that can be used. A local Ollama server is asked only if nothing else
     /// is configured. A model that the person named for this command takes precedence over
     /// `ARTEL_MODEL`, but is not chosen yet.
-    pub(crate) async fn find(caller: &Caller, settings: &Settings, named: Option<&str>) -> Self {
+    pub(crate) async fn find(
+        caller: &CommandContext,
+        settings: &Settings,
+        named: Option<&str>,
+    ) -> Self {
         let mut models = Self::bare(caller, settings);
         if named.is_some() {
             models.menu.override_with = None;
@@ -127,7 +135,7 @@ impl Models {
 
     /// Builds the directory from settings, environment and stored keys, without asking any
     /// server.
-    pub(crate) fn bare(caller: &Caller, settings: &Settings) -> Self {
+    pub(crate) fn bare(caller: &CommandContext, settings: &Settings) -> Self {
         let (environment, vault) = (caller.environment.clone(), caller.vault());
         let (keyed, no_keys) = keyed(&environment, &vault);
         let entries = settings.models.iter();
@@ -339,7 +347,7 @@ impl Workshop {
     /// Refuses a recording as the model for planning. The prompts of a plan's agents are
     /// different each time, so no recorded reply would ever match.
     pub(crate) fn can_plan_with(&self, named: Option<&str>) -> Result<(), Failure> {
-        let mut models = Models::bare(&self.caller, &self.settings);
+        let mut models = ModelDirectory::bare(&self.caller, &self.settings);
         if named.is_some() {
             models.menu.override_with = None;
         }

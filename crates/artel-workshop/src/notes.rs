@@ -3,7 +3,7 @@
 use artel_journal::EventBatch;
 use artel_types::{EventDraft, Failure, FailureCode, NoteAdded, StreamName};
 
-use crate::workshop::{Noted, Workshop};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 /// Maximum length of a note.
 const LONGEST: usize = 10_000;
@@ -15,7 +15,7 @@ impl Workshop {
         &self,
         text: &str,
         about: Option<&str>,
-    ) -> Result<Noted<(u64, String)>, Failure> {
+    ) -> Result<OutcomeWithNotes<(u64, String)>, Failure> {
         let text = text.trim();
         let length = text.chars().count();
         if length == 0 || length > LONGEST {
@@ -41,7 +41,7 @@ impl Workshop {
         let opened = self.open()?;
         let draft = EventDraft::new(StreamName::workshop(), trace, self.caller.actor(), note);
         let receipt = opened.journal.append(EventBatch::of([draft])).wait()?;
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: (*receipt.seqs.end(), trace.to_string()),
             notes: opened.notes,
         })

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use artel_files::FileIdentity;
 use artel_types::Failure;
 
-use crate::caller::Caller;
-use crate::marker::Marker;
+use crate::caller::CommandContext;
+use crate::marker::WorkshopMarker;
 use crate::registry;
 use crate::workshop::Workshop;
 
@@ -50,19 +50,19 @@ const MOST_LINKS: usize = 1_000;
 /// The own files and folders of this user's workshops.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnFolders {
-    roots: Vec<KnownPlace>,
-    own: Vec<KnownPlace>,
-    mounts: Vec<KnownPlace>,
+    roots: Vec<IdentifiedPath>,
+    own: Vec<IdentifiedPath>,
+    mounts: Vec<IdentifiedPath>,
 }
 
 /// A file or folder, identified by its real path, device and inode.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct KnownPlace {
+struct IdentifiedPath {
     path: PathBuf,
     identity: Option<FileIdentity>,
 }
 
-impl KnownPlace {
+impl IdentifiedPath {
     fn at(path: PathBuf) -> Self {
         let identity = identity_of(&path);
         Self { path, identity }
@@ -73,7 +73,7 @@ impl KnownPlace {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Finds the own folders of the workshop at `root` and of all workshops that this user
     /// made or trusted.
     pub(crate) fn own_folders(&self, root: &Path) -> Result<OwnFolders, Failure> {
@@ -98,7 +98,7 @@ impl Workshop {
 impl OwnFolders {
     fn of(roots: &[PathBuf], mounts: Vec<PathBuf>) -> Self {
         let mut found = Self {
-            mounts: mounts.into_iter().map(KnownPlace::at).collect(),
+            mounts: mounts.into_iter().map(IdentifiedPath::at).collect(),
             ..Self::default()
         };
         for root in roots.iter().filter_map(|root| root.canonicalize().ok()) {
@@ -113,7 +113,7 @@ impl OwnFolders {
                     found.add_own(link);
                 }
             }
-            found.roots.push(KnownPlace::at(root));
+            found.roots.push(IdentifiedPath::at(root));
         }
         found
     }
@@ -123,9 +123,9 @@ impl OwnFolders {
         if let Some(real) = leads_to(&path)
             && real != path
         {
-            self.own.push(KnownPlace::at(real));
+            self.own.push(IdentifiedPath::at(real));
         }
-        self.own.push(KnownPlace::at(path));
+        self.own.push(IdentifiedPath::at(path));
     }
 
     /// Returns a workshop somewhere beneath a folder, which must be free of links. A folder
@@ -138,7 +138,7 @@ impl OwnFolders {
     /// Returns such a workshop among those that this user made or trusted, without walking the
     /// folder.
     pub(crate) fn known_workshop_beneath(&self, folder: &Path) -> Option<&Path> {
-        let is_beneath = |root: &&KnownPlace| {
+        let is_beneath = |root: &&IdentifiedPath| {
             root.path != folder && (root.path.starts_with(folder) || self.is_mounted(root, folder))
         };
         let root = self.roots.iter().find(is_beneath)?;
@@ -146,13 +146,13 @@ impl OwnFolders {
     }
 
     /// Returns whether a mount beneath the folder shows the workshop or one of its parents.
-    fn is_mounted(&self, root: &KnownPlace, folder: &Path) -> bool {
+    fn is_mounted(&self, root: &IdentifiedPath, folder: &Path) -> bool {
         let above: Vec<_> = root.path.ancestors().map(identity_of).collect();
         let mut inside = self.mounts_in(folder);
         inside.any(|mount| above.iter().any(|identity| mount.is(*identity)))
     }
 
-    fn mounts_in(&self, folder: &Path) -> impl Iterator<Item = &KnownPlace> {
+    fn mounts_in(&self, folder: &Path) -> impl Iterator<Item = &IdentifiedPath> {
         let mounts = self.mounts.iter();
         mounts.filter(move |mount| mount.path != folder && mount.path.starts_with(folder))
     }
@@ -168,7 +168,7 @@ impl OwnFolders {
     /// the policy of a copy of that folder. The folder must be free of links.
     pub(crate) fn within(&self, folder: &Path) -> Vec<PathBuf> {
         let by_path = self.own.iter().map(|own| own.path.as_path());
-        let is_own = |mount: &&KnownPlace| {
+        let is_own = |mount: &&IdentifiedPath| {
             let known = self.own.iter().chain(&self.roots);
             known.into_iter().any(|it| mount.is(it.identity))
         };
@@ -204,7 +204,7 @@ impl OwnFolders {
 }
 
 fn is_marked(folder: &Path) -> bool {
-    Marker::path(folder).symlink_metadata().is_ok()
+    WorkshopMarker::path(folder).symlink_metadata().is_ok()
 }
 
 /// Returns the own path of a marked folder that contains `place` or is `place`.
@@ -336,7 +336,7 @@ mod tests {
             assert_eq!(found.is_some(), holds, "{folder}");
         }
         // A bind mount shows the device and inode of its source. Here a folder stands in for it.
-        let mount = |of: &Path| KnownPlace {
+        let mount = |of: &Path| IdentifiedPath {
             path: home.join("view/mounted"),
             identity: identity_of(of),
         };

@@ -13,7 +13,7 @@ use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, JournalReader}
 use artel_types::{Fact, Failure, FailureCode, TraceId, WorkshopFileTrusted, counted};
 
 use crate::own_folders::OwnFolders;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// Size limit of a configuration file, in bytes.
 const LARGEST: u64 = 8 << 20;
@@ -194,7 +194,7 @@ impl Workshop {
         if unseen.is_empty() {
             return Ok(unseen);
         }
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         self.record_trusted(&journal, &unseen)?;
         Ok(unseen)
     }

@@ -26,9 +26,9 @@ use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, FailureCode, PortalOpened};
 use serde::Serialize;
 
-pub use first_use::{FirstUse, PortalQuestion};
+pub use first_use::{PortalOpeningApprover, PortalQuestion};
 pub(crate) use furnish::trees;
-pub(crate) use homebound::Homebound;
+pub(crate) use homebound::PortalPrivacyLabels;
 pub(crate) use label::{label_of, label_of_runs, with_labels_that_count};
 pub use open::NewPortal;
 pub use verify::PortalCheck;

@@ -23,12 +23,12 @@ const MOST: usize = 200_000;
 
 /// The paths of a workshop that other users can read or write.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct OpenModes {
+pub(crate) struct LoosePermissionPaths {
     /// The paths, relative to the workshop.
     pub(crate) paths: Vec<PathBuf>,
 }
 
-impl OpenModes {
+impl LoosePermissionPaths {
     /// Searches a workshop. Links are not followed, and files of other users are skipped.
     pub(crate) fn find(root: &Path) -> Self {
         let mut found = Self::default();
@@ -98,7 +98,7 @@ mod tests {
             let mode = fs::Permissions::from_mode(0o755);
             fs::set_permissions(root.join(folder), mode).unwrap();
         }
-        let open = OpenModes::find(root);
+        let open = LoosePermissionPaths::find(root);
         let names: Vec<_> = open.paths.iter().filter_map(|it| it.to_str()).collect();
         assert_eq!(
             names,
@@ -116,7 +116,10 @@ mod tests {
             ]
         );
         assert_eq!(open.tighten(root), open.paths.len());
-        assert_eq!(OpenModes::find(root), OpenModes::default());
+        assert_eq!(
+            LoosePermissionPaths::find(root),
+            LoosePermissionPaths::default()
+        );
         let mode = |name: &str| fs::metadata(root.join(name)).unwrap().mode() & 0o777;
         assert_eq!(mode("Inbox/Plans/plan.md"), PRIVATE_FILE);
         assert_eq!(mode("Knowledge"), PRIVATE_FOLDER);

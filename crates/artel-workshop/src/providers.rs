@@ -10,14 +10,14 @@ use artel_types::{
 use serde::Serialize;
 
 use crate::book::ACCOUNT;
-use crate::caller::Caller;
-use crate::models::{Models, key_origin, needs_key};
-use crate::trouble::Problems;
-use crate::workshop::{Open, Workshop};
+use crate::caller::CommandContext;
+use crate::models::{ModelDirectory, key_origin, needs_key};
+use crate::trouble::WorkshopFailures;
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// One model with everything that is known about it.
 #[derive(Debug, Clone, Serialize)]
-pub struct ModelShown {
+pub struct ModelDetail {
     /// The alias or name that was asked for.
     pub alias: String,
     pub provider: Provider,
@@ -31,7 +31,7 @@ pub struct ModelShown {
     /// Where its key comes from.
     pub key: String,
     /// Its limits and prices.
-    pub card: Card,
+    pub card: ModelInfo,
     /// The provider's name in the journal and for `artel model reset`.
     pub provider_name: String,
     /// The health of the provider.
@@ -42,18 +42,18 @@ pub struct ModelShown {
 
 /// The known facts about a model, for readers. `None` means unknown, never zero.
 #[derive(Debug, Clone, Serialize)]
-pub struct Card {
+pub struct ModelInfo {
     /// Tokens that a conversation may have.
     pub context: Option<u64>,
     /// Tokens that a reply may have.
     pub max_output: Option<u64>,
     /// The price of a million tokens.
-    pub usd_per_million: Option<Prices>,
+    pub usd_per_million: Option<UsdTokenPrices>,
 }
 
 /// Prices of a million tokens, in US dollars.
 #[derive(Debug, Clone, Serialize)]
-pub struct Prices {
+pub struct UsdTokenPrices {
     /// Tokens read.
     pub input: f64,
     /// Tokens written.
@@ -64,18 +64,21 @@ pub struct Prices {
     pub cache_write: Option<f64>,
 }
 
-impl From<ModelSpec> for Card {
+impl From<ModelSpec> for ModelInfo {
     fn from(card: ModelSpec) -> Self {
         let dollars = |money: Money| money.0 as f64 / 1_000_000.0;
         Self {
             context: card.context,
             max_output: card.max_output,
-            usd_per_million: card.input.zip(card.output).map(|(input, output)| Prices {
-                input: dollars(input),
-                output: dollars(output),
-                cache_read: card.cache_read.map(dollars),
-                cache_write: card.cache_write.map(dollars),
-            }),
+            usd_per_million: card
+                .input
+                .zip(card.output)
+                .map(|(input, output)| UsdTokenPrices {
+                    input: dollars(input),
+                    output: dollars(output),
+                    cache_read: card.cache_read.map(dollars),
+                    cache_write: card.cache_write.map(dollars),
+                }),
         }
     }
 }
@@ -87,7 +90,7 @@ pub struct ModelRow {
     pub provider: Option<Provider>,
     pub model: Option<String>,
     /// Its limits and prices.
-    pub card: Option<Card>,
+    pub card: Option<ModelInfo>,
     /// The way the alias was resolved, or the reason why it cannot be.
     pub how: String,
 }
@@ -116,11 +119,11 @@ impl From<ModelAliasEntry> for ModelRow {
 
 /// A provider that is not asked for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HeldBack {
+pub struct SuspendedProvider {
     /// Its name in the journal and for `artel model reset`.
     pub name: String,
     /// Why it is suspended.
-    pub by: HeldBy,
+    pub by: ProviderSuspensionCause,
     /// When it will be asked again.
     pub until: Timestamp,
     /// The latest recorded reason.
@@ -129,22 +132,26 @@ pub struct HeldBack {
 
 /// Why a provider is suspended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HeldBy {
+pub enum ProviderSuspensionCause {
     /// The provider asked for a pause.
     Itself,
     /// The provider failed too often.
     Failures,
 }
 
-impl HeldBack {
+impl SuspendedProvider {
     /// Returns the suspension of a provider, or `None` if it may be asked.
     pub(crate) fn of(
         name: &str,
         standing: &RecordedProviderHealth,
         now: Timestamp,
     ) -> Option<Self> {
-        let paused = standing.paused.map(|(_, until)| (HeldBy::Itself, until));
-        let open = standing.open_until.map(|until| (HeldBy::Failures, until));
+        let paused = standing
+            .paused
+            .map(|(_, until)| (ProviderSuspensionCause::Itself, until));
+        let open = standing
+            .open_until
+            .map(|until| (ProviderSuspensionCause::Failures, until));
         let mut held = [paused, open].into_iter().flatten();
         let (by, until) = held.find(|(_, until)| *until > now)?;
         Some(Self {
@@ -156,22 +163,25 @@ impl HeldBack {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Finds the models that can be used here, inside or outside of a workshop.
-    pub async fn models_here(&self, named: Option<&str>) -> Result<Models, Problems> {
+    pub async fn models_here(
+        &self,
+        named: Option<&str>,
+    ) -> Result<ModelDirectory, WorkshopFailures> {
         let settings = self.settings_here()?;
-        Ok(Models::find(self, &settings, named).await)
+        Ok(ModelDirectory::find(self, &settings, named).await)
     }
 
     /// Returns the details of one model.
-    pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelShown, Problems> {
+    pub async fn show_model(&self, alias: Option<&str>) -> Result<ModelDetail, WorkshopFailures> {
         let models = self.models_here(alias).await?;
         self.shown_of(&models, alias)
     }
 
     /// Returns the details of one model. An alias from the list gives the model that runs
     /// would use.
-    pub async fn show_listed(&self, alias: &str) -> Result<ModelShown, Problems> {
+    pub async fn show_listed(&self, alias: &str) -> Result<ModelDetail, WorkshopFailures> {
         let models = self.models_here(None).await?;
         if models.list().iter().any(|row| row.alias == alias) {
             return self.shown_of(&models, Some(alias));
@@ -179,7 +189,11 @@ impl Caller {
         self.show_model(Some(alias)).await
     }
 
-    fn shown_of(&self, models: &Models, alias: Option<&str>) -> Result<ModelShown, Problems> {
+    fn shown_of(
+        &self,
+        models: &ModelDirectory,
+        alias: Option<&str>,
+    ) -> Result<ModelDetail, WorkshopFailures> {
         let chosen = models.choose(alias)?;
         let key = match models.key_of(&chosen.entry) {
             Ok(None) if needs_key(chosen.entry.provider) => {
@@ -197,7 +211,7 @@ impl Caller {
             Err(_) => RecordedProviderHealth::default(),
         };
         let (health, until) = health(&standing, self.clock().now());
-        Ok(ModelShown {
+        Ok(ModelDetail {
             alias: chosen.wanted.clone(),
             provider: chosen.entry.provider,
             model: chosen.entry.model.clone(),
@@ -241,7 +255,7 @@ impl Workshop {
         for provider in &held {
             drafts.extend(self.reset_drafts(provider)?);
         }
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         journal
             .append(artel_journal::EventBatch::of(drafts))
             .wait()?;
@@ -268,10 +282,10 @@ impl Workshop {
 }
 
 fn health(standing: &RecordedProviderHealth, now: Timestamp) -> (String, Option<Timestamp>) {
-    if let Some(held) = HeldBack::of("", standing, now) {
+    if let Some(held) = SuspendedProvider::of("", standing, now) {
         let how = match held.by {
-            HeldBy::Itself => "asked for a pause",
-            HeldBy::Failures => "left alone",
+            ProviderSuspensionCause::Itself => "asked for a pause",
+            ProviderSuspensionCause::Failures => "left alone",
         };
         let text = format!("{how} until {} ({})", held.until, held.why);
         return (text, Some(held.until));

@@ -11,7 +11,7 @@ use crate::trouble::file_failure;
 
 /// A workshop that is found when the person works inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct WorkshopRegistryEntry {
     id: WorkshopId,
     /// The path when it was added, for people to read: with secrets redacted, and approximated
     /// if it is not UTF-8.
@@ -20,7 +20,7 @@ pub(crate) struct Entry {
     place: String,
 }
 
-impl Entry {
+impl WorkshopRegistryEntry {
     fn is_at(&self, root: &Path) -> bool {
         self.place == place(root)
     }
@@ -32,7 +32,7 @@ const LOCK: &str = "workshops.lock";
 
 /// Returns whether this user made or trusted this workshop at this path.
 pub(crate) fn knows(data: &Path, id: WorkshopId, root: &Path) -> Result<bool, Failure> {
-    let is_it = |entry: &Entry| entry.id == id && entry.is_at(root);
+    let is_it = |entry: &WorkshopRegistryEntry| entry.id == id && entry.is_at(root);
     Ok(read(data)?.iter().any(is_it))
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn note(
     // Without the lock, two processes could drop each other's entry.
     let _lock = lock::hold(&data.join(LOCK))?;
     let mut entries = read(data)?;
-    entries.push(Entry {
+    entries.push(WorkshopRegistryEntry {
         id,
         path: redactor.redact(&root.display().to_string()).into_owned(),
         place: place(root),
@@ -85,7 +85,7 @@ pub(crate) fn forget(data: &Path, id: WorkshopId, root: &Path) -> Result<(), Fai
     store(data, &entries)
 }
 
-fn store(data: &Path, entries: &[Entry]) -> Result<(), Failure> {
+fn store(data: &Path, entries: &[WorkshopRegistryEntry]) -> Result<(), Failure> {
     let bytes = serde_json::to_vec_pretty(entries).map_err(|error| {
         Failure::new(FailureCode::X001, "the list of workshops cannot be written")
             .because(error.to_string())
@@ -101,7 +101,7 @@ fn place(root: &Path) -> String {
         .to_string()
 }
 
-fn read(data: &Path) -> Result<Vec<Entry>, Failure> {
+fn read(data: &Path) -> Result<Vec<WorkshopRegistryEntry>, Failure> {
     let path = path(data);
     if !path.exists() {
         return Ok(Vec::new());

@@ -5,7 +5,7 @@ use std::path::Path;
 use artel_git::{GitError, GitIdentity, GitRunner};
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::trouble::shell_word;
 
 /// Returns the failure for a repository without commits, with advice on how to make one.
@@ -21,7 +21,7 @@ pub(crate) fn no_commit(folder: &Path) -> Failure {
     ))
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns whether a folder is in a git repository.
     pub fn is_in_repository(&self, folder: &Path) -> bool {
         folder.ancestors().any(|it| it.join(".git").exists())

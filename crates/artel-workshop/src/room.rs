@@ -27,7 +27,7 @@ const SAID: [&str; 3] = [
 const SAID_READ_ONLY: &str = "Read-only file system";
 
 /// Decides whether to retry an operation that failed for lack of disk space.
-pub(crate) struct Patience<'w> {
+pub(crate) struct DiskSpaceRetry<'w> {
     workshop: &'w Workshop,
     folder: PathBuf,
     /// Probes the folder without writing.
@@ -40,7 +40,7 @@ pub(crate) struct Patience<'w> {
 
 /// The relation of a failure to disk space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum DiskSpaceFailure {
     /// There was no space.
     Full,
     /// The file system is mounted read-only.
@@ -52,7 +52,7 @@ enum Said {
 /// The place that is waited for, and the wait in progress there.
 type Wait = Option<(PathBuf, DiskSpaceWait)>;
 
-impl Patience<'_> {
+impl DiskSpaceRetry<'_> {
     /// Also stops waiting when `stop` says so.
     #[must_use]
     pub(crate) fn until(self, stop: &watch::Receiver<ShutdownLevel>) -> Self {
@@ -88,7 +88,8 @@ impl Patience<'_> {
         let room = &self.workshop.caller.room;
         let stop = self.stop.as_ref();
         let is_stopped = stop.is_some_and(|stop| *stop.borrow() != ShutdownLevel::No);
-        let Some(said) = Said::of(failure).filter(|_| !is_stopped && room.is_awaited()) else {
+        let Some(said) = DiskSpaceFailure::of(failure).filter(|_| !is_stopped && room.is_awaited())
+        else {
             return ControlFlow::Break(false);
         };
         // Lack of space for the journal stops everybody; lack of space in a folder concerns only
@@ -124,30 +125,30 @@ impl Patience<'_> {
 
     /// Returns what the folder lacks, if the failure is about that. Many folders are
     /// permanently read-only, and work on them is still possible.
-    fn folder_lack(&self, said: Said) -> Option<DiskShortage> {
+    fn folder_lack(&self, said: DiskSpaceFailure) -> Option<DiskShortage> {
         let why = (self.seen)(&self.folder)?;
         let is_meant = match said {
-            Said::Full => why != DiskShortageReason::ReadOnly,
-            Said::ReadOnly => why == DiskShortageReason::ReadOnly,
-            Said::Broken => false,
+            DiskSpaceFailure::Full => why != DiskShortageReason::ReadOnly,
+            DiskSpaceFailure::ReadOnly => why == DiskShortageReason::ReadOnly,
+            DiskSpaceFailure::Broken => false,
         };
         let (need, at) = (None, self.folder.clone());
         is_meant.then_some(DiskShortage { why, need, at })
     }
 
     /// Allows a limited number of retries when there is space again by the time of the check.
-    fn is_tried_again(&mut self, said: Said) -> bool {
+    fn is_tried_again(&mut self, said: DiskSpaceFailure) -> bool {
         let (most, span) = MOST_TRIES;
         let now = self.workshop.caller.clock.uptime();
         if now.saturating_sub(self.since) > span {
             (self.tries, self.since) = (0, now);
         }
         self.tries += 1;
-        said == Said::Full && self.tries < most
+        said == DiskSpaceFailure::Full && self.tries < most
     }
 }
 
-impl Said {
+impl DiskSpaceFailure {
     fn of(failure: &Failure) -> Option<Self> {
         let says = |said: &str| {
             let why = failure.why.as_ref();
@@ -166,8 +167,8 @@ impl Said {
 
 impl Workshop {
     /// Returns a retry policy for operations on a folder.
-    pub(crate) fn patience(&self, folder: impl Into<PathBuf>) -> Patience<'_> {
-        Patience {
+    pub(crate) fn patience(&self, folder: impl Into<PathBuf>) -> DiskSpaceRetry<'_> {
+        DiskSpaceRetry {
             workshop: self,
             folder: folder.into(),
             seen: artel_files::shortage,

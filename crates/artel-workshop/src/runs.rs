@@ -27,35 +27,36 @@ mod take_up;
 mod trust;
 mod view;
 
-pub use apply::{Placed, Proposal};
+pub use apply::{RunApplyOutcome, RunApplyPreview};
 pub use artel_engine::{RunSuspendReason, ShutdownLevel};
-pub use excerpt::Excerpt;
-pub(crate) use excerpt::Finding;
-pub use fork::ForkOrder;
+pub(crate) use excerpt::TimelineRecordScan;
+pub use excerpt::TimelineRecords;
+pub use fork::RunForkOptions;
 pub use hooks::{HookList, HookRow};
-pub use house::Company;
-pub use list::{RunRow, Standing, Which};
-pub use order::{RunDone, RunOrder};
-pub use replay::{Difference, Divergence, Replay};
+pub use house::RunObservers;
+pub use list::{RunListScope, RunRow, RunStatus};
+pub use order::{RunDriveOutcome, RunStartOptions};
+pub use replay::{ReplayDecisionChange, ReplayDivergence, RunReplayOutcome};
 pub use skills::SkillsFound;
-pub use steer::{Steer, Steered, SteeredStep};
-pub use story::{Follower, StoryPage, StoryWanted, ToldLine};
-pub use trust::{Trust, TrustQuestion};
+pub use steer::{SteeredStep, SteeringCommand, SteeringDelivery};
+pub use story::{TimelineEntry, TimelinePage, TimelineQuery, TraceFollower};
+pub use trust::{TrustApprover, TrustQuestion};
 
-pub(crate) use child::Kin;
-pub(crate) use furnish::{Outfit, skill_rules, walls_of_a_copy};
-pub(crate) use house::House;
+pub(crate) use child::RunLineage;
+pub(crate) use furnish::{RunToolingContext, skill_rules, walls_of_a_copy};
+pub(crate) use house::RunEnvironment;
 pub(crate) use inheritance::ChildTerms;
 pub(crate) use inject::admitted;
-pub(crate) use lessons::LessonsTold;
+pub(crate) use lessons::EarlierRunLessons;
 #[cfg(test)]
-pub(crate) use list::State;
+pub(crate) use list::RecordedRun;
 pub(crate) use list::started_runs_of;
 pub(crate) use skills::cannot_load;
-pub(crate) use start::{Beginning, LAST_REST, LEASE, RENEW};
+pub(crate) use start::{LAST_REST, LEASE, RENEW, RunStartSpec};
 pub(crate) use trust::SkillTrust;
 pub use view::{
-    CallTold, Cut, Eyes, Line, Mark, Narrator, Progress, ResultTold, View, Words, brief, price,
+    ReplyTextMode, RunProgress, RunTimelineBuilder, RunVisibility, TimelineDetailLevel,
+    TimelineLine, TimelineLineKind, VisibleCall, VisibleCallResult, VisibleCallText, brief, price,
     seen,
 };
 pub(crate) use view::{grouped, left_out_line};

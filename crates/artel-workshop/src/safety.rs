@@ -52,7 +52,7 @@ pub(crate) fn check(state: &Path) -> Result<(), Failure> {
 }
 
 /// The risk that another user can change a file that a person's decisions depend on.
-pub(crate) struct OpenToOthers {
+pub(crate) struct TamperRisk {
     /// The file, and how others can change it.
     pub(crate) why: String,
     /// The remedy.
@@ -62,7 +62,7 @@ pub(crate) struct OpenToOthers {
 /// Says who else could have put a file into the workshop or could have written it. Returns
 /// `None` if only this user can. Each folder on the way counts too: even a folder that
 /// keeps other users from removing files lets them add new ones.
-pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
+pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<TamperRisk> {
     let mut on_the_way: Vec<&Path> = file.ancestors().take_while(|it| *it != root).collect();
     on_the_way.push(root);
     on_the_way.reverse();
@@ -71,7 +71,7 @@ pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
     for path in on_the_way {
         let shown = path.display();
         let Ok(about) = path.symlink_metadata() else {
-            return Some(OpenToOthers {
+            return Some(TamperRisk {
                 why: format!("`{shown}` cannot be looked at"),
                 advice: "look at its owner and mode".to_owned(),
             });
@@ -82,7 +82,7 @@ pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
             } else {
                 format!("`{shown}` belongs to user {}", about.uid())
             };
-            return Some(OpenToOthers {
+            return Some(TamperRisk {
                 why,
                 advice: "put a copy of your own there instead".to_owned(),
             });
@@ -93,7 +93,7 @@ pub(crate) fn open_to_others(root: &Path, file: &Path) -> Option<OpenToOthers> {
     }
     let (first, mode) = writable.first()?;
     let words: Vec<String> = writable.iter().map(|(path, _)| shell_word(path)).collect();
-    Some(OpenToOthers {
+    Some(TamperRisk {
         why: format!("others can write `{}` (mode {mode:04o})", first.display()),
         advice: format!("`chmod go-w {}`", words.join(" ")),
     })

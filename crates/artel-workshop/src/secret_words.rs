@@ -11,7 +11,7 @@ use artel_policy::redact::find_secret_in;
 use artel_tools::AskablePerson;
 use artel_types::{Failure, FailureCode};
 
-use crate::runs::Company;
+use crate::runs::RunObservers;
 use crate::workshop::Workshop;
 
 impl Workshop {
@@ -34,7 +34,7 @@ impl Workshop {
     }
 
     /// Returns these observers with a person whose answers are checked for secrets.
-    pub(crate) fn without_secrets_said(self: &Arc<Self>, company: Company) -> Company {
+    pub(crate) fn without_secrets_said(self: &Arc<Self>, company: RunObservers) -> RunObservers {
         let person = company.person.map(|person| {
             Arc::new(SecretCheckedPerson {
                 workshop: Arc::clone(self),
@@ -43,7 +43,7 @@ impl Workshop {
                 settled: Mutex::default(),
             }) as Arc<dyn AskablePerson>
         });
-        Company { person, ..company }
+        RunObservers { person, ..company }
     }
 }
 

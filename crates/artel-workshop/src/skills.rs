@@ -14,11 +14,11 @@ mod trials;
 mod trusting;
 mod validate;
 
-pub use lessons::{Given, LessonKept};
+pub use lessons::{RunFeedbackOutcome, SkillLesson};
 pub use list::{SkillList, SkillRow};
 pub use make::NewSkill;
 pub use measure::SkillReport;
-pub use promote::Promoted;
-pub use show::{CommandShown, SkillShown};
-pub use trials::{RunTried, SkillTried, TriggerTried};
-pub use validate::{Checked, validate_skill_line};
+pub use promote::PromotedTestCase;
+pub use show::{SkillCommandRow, SkillDetail};
+pub use trials::{RehearsedRunOutcome, SkillTestOutcome, TriggerTestOutcome};
+pub use validate::{SkillFileCheck, validate_skill_line};

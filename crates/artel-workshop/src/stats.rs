@@ -10,7 +10,7 @@ use crate::workshop::Workshop;
 
 /// Counts over all events.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stats {
+pub struct JournalEventCounts {
     /// Number of events.
     pub events: u64,
     /// Time of the first event.
@@ -25,9 +25,9 @@ pub struct Stats {
 
 /// The event counts with the sizes of the files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct JournalStorageStats {
     #[serde(flatten)]
-    pub stats: Stats,
+    pub stats: JournalEventCounts,
     /// Bytes of the journal file and its log.
     pub journal_bytes: u64,
     /// Number of blobs.
@@ -39,13 +39,13 @@ pub struct Count {
 }
 
 /// The projection that derives the counts from events.
-pub(crate) const STATS: JournalProjection<Stats> = JournalProjection {
+pub(crate) const STATS: JournalProjection<JournalEventCounts> = JournalProjection {
     name: "stats",
     version: 1,
     fold,
 };
 
-fn fold(stats: &mut Stats, event: &Event) {
+fn fold(stats: &mut JournalEventCounts, event: &Event) {
     stats.events += 1;
     stats.first.get_or_insert(event.at);
     stats.last = Some(event.at);
@@ -55,7 +55,7 @@ fn fold(stats: &mut Stats, event: &Event) {
 
 impl Workshop {
     /// Counts the contents of the journal.
-    pub fn stats(&self) -> Result<Count, Failure> {
+    pub fn stats(&self) -> Result<JournalStorageStats, Failure> {
         let (stats, _) = STATS.state(&*self.reader_as_it_is()?)?;
         let blobs = artel_journal::BlobStore::at(self.home.blobs()).list()?;
         let size = |suffix: &str| {
@@ -63,7 +63,7 @@ impl Workshop {
             name.push(suffix);
             std::fs::metadata(name).map_or(0, |about| about.len())
         };
-        Ok(Count {
+        Ok(JournalStorageStats {
             stats,
             journal_bytes: size("") + size("-wal"),
             blobs: blobs.len() as u64,

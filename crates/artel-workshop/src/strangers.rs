@@ -42,15 +42,15 @@ const WRITE_OF_OTHERS: u32 = 0o022;
 
 /// A path that others than its person could have written.
 #[derive(Debug)]
-struct Stranger {
+struct TamperablePath {
     path: PathBuf,
     /// The file or folder whose scan found the path.
     entry: PathBuf,
-    why: Why,
+    why: TamperableReason,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum TamperableReason {
     /// The path, or the target of the link at it, belongs to this user.
     BelongsTo(u32),
     /// Users other than the owner can write the path; holds its mode.
@@ -59,15 +59,15 @@ enum Why {
     TooMuch,
 }
 
-impl Stranger {
+impl TamperablePath {
     fn said(&self) -> String {
         let shown = self.path.display();
         match self.why {
-            Why::BelongsTo(owner) => format!("`{shown}` belongs to user {owner}"),
-            Why::Writable(mode) => {
+            TamperableReason::BelongsTo(owner) => format!("`{shown}` belongs to user {owner}"),
+            TamperableReason::Writable(mode) => {
                 format!("others can write `{shown}` (mode {mode:04o})")
             }
-            Why::TooMuch => {
+            TamperableReason::TooMuch => {
                 format!("there is too much in `{shown}` to look at (more than {MOST} files)")
             }
         }
@@ -76,16 +76,16 @@ impl Stranger {
 
 /// All paths found that other users could have written.
 #[derive(Debug, Default)]
-pub(crate) struct Strangers(Vec<Stranger>);
+pub(crate) struct TamperablePathList(Vec<TamperablePath>);
 
-impl Strangers {
+impl TamperablePathList {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Describes the first paths and counts the rest.
     pub(crate) fn said(&self) -> String {
-        let named = self.0.iter().take(MOST_NAMED).map(Stranger::said);
+        let named = self.0.iter().take(MOST_NAMED).map(TamperablePath::said);
         let named = named.collect::<Vec<_>>().join("; ");
         match self.0.len().saturating_sub(MOST_NAMED) {
             0 => named,
@@ -97,7 +97,7 @@ impl Strangers {
     pub(crate) fn advice(&self) -> String {
         let chmod = self.chmod();
         let mut advice = Vec::new();
-        if self.has(|why| matches!(why, Why::BelongsTo(_))) {
+        if self.has(|why| matches!(why, TamperableReason::BelongsTo(_))) {
             advice.push(match rustix::process::geteuid().as_raw() {
                 ROOT => {
                     "if the workshop is that user's, run Artel as that user; if not, look at it \
@@ -107,7 +107,7 @@ impl Strangers {
             });
         }
         advice.extend(chmod.as_deref());
-        if self.has(|why| why == Why::TooMuch) {
+        if self.has(|why| why == TamperableReason::TooMuch) {
             advice.push("move what no agent needs out of there");
         }
         advice.join("; then ")
@@ -115,17 +115,18 @@ impl Strangers {
 
     /// Returns whether [`stop_writing`] can remedy all of them.
     pub(crate) fn ends_with_upgrade(&self) -> bool {
-        let can_be_shut =
-            |it: &Stranger| matches!(it.why, Why::Writable(_)) && !it.path.is_symlink();
+        let can_be_shut = |it: &TamperablePath| {
+            matches!(it.why, TamperableReason::Writable(_)) && !it.path.is_symlink()
+        };
         self.0.iter().all(can_be_shut)
     }
 
-    fn has(&self, of: impl Fn(Why) -> bool) -> bool {
+    fn has(&self, of: impl Fn(TamperableReason) -> bool) -> bool {
         self.0.iter().any(|it| of(it.why))
     }
 
-    fn writable(&self) -> impl Iterator<Item = &Stranger> {
-        let is_writable = |it: &&Stranger| matches!(it.why, Why::Writable(_));
+    fn writable(&self) -> impl Iterator<Item = &TamperablePath> {
+        let is_writable = |it: &&TamperablePath| matches!(it.why, TamperableReason::Writable(_));
         self.0.iter().filter(is_writable)
     }
 
@@ -161,8 +162,8 @@ impl Strangers {
 }
 
 /// Finds the deciding files and folders of a workshop that others could have written.
-pub(crate) fn written_by_others(root: &Path) -> Strangers {
-    let look = Look::at(root);
+pub(crate) fn written_by_others(root: &Path) -> TamperablePathList {
+    let look = TamperScan::at(root);
     let mut found = Vec::new();
     for folder in [root.to_owned(), root.join(SKILLS)] {
         found.extend(look.here(&folder, &folder));
@@ -170,25 +171,25 @@ pub(crate) fn written_by_others(root: &Path) -> Strangers {
     for name in DECIDING {
         found.extend(look.beneath(&root.join(name)));
     }
-    Strangers(found)
+    TamperablePathList(found)
 }
 
 /// Returns the paths of a workshop's skill that others could have written, or `None` if
 /// only its person could.
-pub(crate) fn in_skill(root: &Path, folder: &Path) -> Option<Strangers> {
-    let found = Strangers(Look::at(root).beneath(folder));
+pub(crate) fn in_skill(root: &Path, folder: &Path) -> Option<TamperablePathList> {
+    let found = TamperablePathList(TamperScan::at(root).beneath(folder));
     (!found.is_empty()).then_some(found)
 }
 
 /// Takes write access from others on all that decides in a workshop, its skills included.
 /// Links stay as they are. Returns the changed paths, relative to the workshop.
 pub(crate) fn stop_writing(root: &Path) -> Vec<PathBuf> {
-    let look = Look::at(root);
+    let look = TamperScan::at(root);
     let mut found: Vec<_> = look.here(root, root).into_iter().collect();
     for name in DECIDING.into_iter().chain([SKILLS]) {
         found.extend(look.beneath(&root.join(name)));
     }
-    let found = Strangers(found);
+    let found = TamperablePathList(found);
     let stopped = found.writable().filter_map(|it| {
         let about = it.path.symlink_metadata().ok()?;
         if about.is_symlink() {
@@ -202,7 +203,7 @@ pub(crate) fn stop_writing(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The scan of a workshop, with the users whose word counts.
-struct Look {
+struct TamperScan {
     user: u32,
     /// The workshop's owner, if the administrator runs Artel for them: in a container, a
     /// mounted folder often belongs to another user.
@@ -212,7 +213,7 @@ struct Look {
     most: usize,
 }
 
-impl Look {
+impl TamperScan {
     fn at(root: &Path) -> Self {
         let user = rustix::process::geteuid().as_raw();
         let person = (user == ROOT).then(|| root.metadata().ok()).flatten();
@@ -225,7 +226,7 @@ impl Look {
     }
 
     /// Checks a file or folder and everything in it.
-    fn beneath(&self, entry: &Path) -> Vec<Stranger> {
+    fn beneath(&self, entry: &Path) -> Vec<TamperablePath> {
         let mut found = Vec::new();
         let mut waiting: Vec<PathBuf> = vec![entry.to_owned()];
         let mut left = self.most;
@@ -234,10 +235,10 @@ impl Look {
                 continue;
             };
             if left == 0 {
-                found.push(Stranger {
+                found.push(TamperablePath {
                     path: entry.to_owned(),
                     entry: entry.to_owned(),
-                    why: Why::TooMuch,
+                    why: TamperableReason::TooMuch,
                 });
                 break;
             }
@@ -254,20 +255,20 @@ impl Look {
 
     /// Checks whether others could have written this path. For a link, both the link's owner
     /// and its target count.
-    fn here(&self, path: &Path, entry: &Path) -> Option<Stranger> {
+    fn here(&self, path: &Path, entry: &Path) -> Option<TamperablePath> {
         let (link, about) = (path.symlink_metadata().ok()?, path.metadata().ok()?);
-        let found = |why| Stranger {
+        let found = |why| TamperablePath {
             path: path.to_owned(),
             entry: entry.to_owned(),
             why,
         };
         let owners = [link.uid(), about.uid()];
         if let Some(owner) = owners.into_iter().find(|owner| !self.is_ours(*owner)) {
-            return Some(found(Why::BelongsTo(owner)));
+            return Some(found(TamperableReason::BelongsTo(owner)));
         }
         let by_all = about.mode() & 0o002 != 0;
         let by_group = about.mode() & 0o020 != 0 && !self.is_private_group(about.gid());
-        (by_all || by_group).then(|| found(Why::Writable(about.mode() & 0o7777)))
+        (by_all || by_group).then(|| found(TamperableReason::Writable(about.mode() & 0o7777)))
     }
 
     fn is_ours(&self, owner: u32) -> bool {
@@ -334,7 +335,7 @@ impl Workshop {
         if open.is_empty() {
             return Ok(());
         }
-        let what = if open.has(|why| why != Why::TooMuch) {
+        let what = if open.has(|why| why != TamperableReason::TooMuch) {
             "another user can change files that control agents"
         } else {
             "whether another user can change files that control agents cannot be told"
@@ -394,10 +395,10 @@ mod tests {
             put(home.path(), &format!("Tools/{number}.toml"), 0o644);
         }
         let tools = home.path().join("Tools");
-        let mut look = Look::at(home.path());
+        let mut look = TamperScan::at(home.path());
         assert!(look.beneath(&tools).is_empty());
         look.most = 5;
-        let found = Strangers(look.beneath(&tools));
+        let found = TamperablePathList(look.beneath(&tools));
         assert!(
             found.said().contains("there is too much in"),
             "{}",
@@ -460,7 +461,7 @@ mod tests {
     #[test]
     fn for_the_administrator_the_folders_owner_is_no_stranger() {
         let home = tempfile::tempdir().unwrap();
-        let mut look = Look::at(home.path());
+        let mut look = TamperScan::at(home.path());
         (look.user, look.person) = (ROOT, Some(1000));
         assert!(look.is_ours(ROOT) && look.is_ours(1000) && !look.is_ours(1001));
         (look.user, look.person) = (1000, None);

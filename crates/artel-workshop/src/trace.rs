@@ -8,7 +8,7 @@ use crate::workshop::Workshop;
 
 /// The events of one trace, in order.
 #[derive(Debug, Clone, Serialize)]
-pub struct Story {
+pub struct TraceEvents {
     pub trace: String,
     /// The events that may be shown.
     pub events: Vec<JournalRecord>,
@@ -22,7 +22,7 @@ const SHOWN: usize = 5;
 impl Workshop {
     /// Returns the events of the trace, run or session whose id begins with `id`, up to a
     /// visibility.
-    pub fn trace(&self, id: &str, up_to: EventVisibility) -> Result<Story, Failure> {
+    pub fn trace(&self, id: &str, up_to: EventVisibility) -> Result<TraceEvents, Failure> {
         let trace = self.resolve(id)?;
         let filter = EventFilter {
             trace: Some(trace.clone()),
@@ -37,7 +37,7 @@ impl Workshop {
                 .is_ok_and(|visibility| visibility <= up_to)
         });
         let hidden = (all - events.len()) as u64;
-        Ok(Story {
+        Ok(TraceEvents {
             trace,
             events,
             hidden,

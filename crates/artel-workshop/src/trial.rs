@@ -16,8 +16,8 @@ use artel_types::{ActorKind, Failure, FailureCode, Money};
 use artel_vault::KeyOrigin;
 use serde::Serialize;
 
-use crate::models::Models;
-use crate::workshop::{Open, Workshop};
+use crate::models::ModelDirectory;
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// Time limit of a trial, so that the command as a whole takes at most 20 s.
 const LONGEST: Duration = Duration::from_secs(18);
@@ -32,7 +32,7 @@ const AT_ONCE: Duration = Duration::from_millis(10);
 /// Whether a feature of the model works.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Feature {
+pub enum ModelFeatureStatus {
     /// The trial saw it work.
     Works,
     /// The trial did not see it. The model may lack it.
@@ -42,7 +42,7 @@ pub enum Feature {
 
 /// The result of a trial.
 #[derive(Debug, Clone, Serialize)]
-pub struct Trial {
+pub struct ModelTrialOutcome {
     /// Whether text and a well-formed call of the offered tool arrived.
     pub ok: bool,
     /// The model name that was asked for.
@@ -53,15 +53,15 @@ pub struct Trial {
     pub model: String,
     pub base_url: Option<String>,
     /// Text arrived.
-    pub text: Feature,
+    pub text: ModelFeatureStatus,
     /// A well-formed call of the offered tool arrived.
-    pub tool_call: Feature,
+    pub tool_call: ModelFeatureStatus,
     /// The answer arrived in several pieces.
-    pub streaming: Feature,
+    pub streaming: ModelFeatureStatus,
     /// Thinking arrived.
-    pub thinking: Feature,
+    pub thinking: ModelFeatureStatus,
     /// The provider counted tokens.
-    pub usage: Feature,
+    pub usage: ModelFeatureStatus,
     /// Milliseconds until the first piece of the first answer.
     pub first_ms: Option<u64>,
     /// Milliseconds for all answers.
@@ -91,14 +91,14 @@ impl Workshop {
         &self,
         alias: Option<&str>,
         say: &mut dyn FnMut(String),
-    ) -> Result<Trial, Failure> {
+    ) -> Result<ModelTrialOutcome, Failure> {
         let models = self.models(alias).await?;
         self.try_of(models, alias, say).await
     }
 
     /// Tries the model that runs get for a listed alias, with `ARTEL_MODEL` in force. A name
     /// that is not an alias is tried as a named model.
-    pub async fn try_listed(&self, alias: &str) -> Result<Trial, Failure> {
+    pub async fn try_listed(&self, alias: &str) -> Result<ModelTrialOutcome, Failure> {
         let models = self.models(None).await?;
         if models.list().iter().any(|row| row.alias == alias) {
             return self.try_of(models, Some(alias), &mut |_| {}).await;
@@ -108,13 +108,13 @@ impl Workshop {
 
     async fn try_of(
         &self,
-        models: Models,
+        models: ModelDirectory,
         alias: Option<&str>,
         say: &mut dyn FnMut(String),
-    ) -> Result<Trial, Failure> {
+    ) -> Result<ModelTrialOutcome, Failure> {
         let chosen = models.choose(alias)?;
         let key = models.key_of(&chosen.entry)?.map(|found| found.from);
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         notes.into_iter().for_each(&mut *say);
         // This comes before connecting the model: its key would give this gateway other keys than
         // runs have.
@@ -143,7 +143,7 @@ impl Workshop {
                 run: None,
             },
         };
-        let mut trial = Trial::of(&chosen);
+        let mut trial = ModelTrialOutcome::of(&chosen);
         let asked = tokio::time::timeout(LONGEST, trial.run(&gateway, &call, say)).await;
         trial.error = match asked {
             Ok(Ok(())) => None,
@@ -168,7 +168,7 @@ impl Workshop {
     }
 }
 
-impl Trial {
+impl ModelTrialOutcome {
     fn of(chosen: &ChosenModel) -> Self {
         Self {
             ok: false,
@@ -177,11 +177,11 @@ impl Trial {
             provider: chosen.entry.provider.to_string(),
             model: chosen.entry.model.clone(),
             base_url: Some(chosen.base_url()).filter(|url| !url.is_empty()),
-            text: Feature::Unseen,
-            tool_call: Feature::Unseen,
-            streaming: Feature::Unseen,
-            thinking: Feature::Unseen,
-            usage: Feature::Unseen,
+            text: ModelFeatureStatus::Unseen,
+            tool_call: ModelFeatureStatus::Unseen,
+            streaming: ModelFeatureStatus::Unseen,
+            thinking: ModelFeatureStatus::Unseen,
+            usage: ModelFeatureStatus::Unseen,
             first_ms: None,
             total_ms: 0,
             tokens_per_second: None,
@@ -202,7 +202,8 @@ impl Trial {
 
     /// Says what is missing if every question was answered.
     fn conclude(&mut self, say: &mut dyn FnMut(String)) {
-        self.ok = self.text == Feature::Works && self.tool_call == Feature::Works;
+        self.ok =
+            self.text == ModelFeatureStatus::Works && self.tool_call == ModelFeatureStatus::Works;
         if self.ok || self.error.is_some() {
             return;
         }
@@ -210,7 +211,9 @@ impl Trial {
             (self.text, "no words came"),
             (self.tool_call, "no well-formed call of the tool came"),
         ];
-        let missing = missing.iter().filter(|(seen, _)| *seen == Feature::Unseen);
+        let missing = missing
+            .iter()
+            .filter(|(seen, _)| *seen == ModelFeatureStatus::Unseen);
         let missing: Vec<&str> = missing.map(|(_, what)| *what).collect();
         let what = format!("the model answered, but {}", missing.join(", and "));
         self.note(what, say);
@@ -224,10 +227,10 @@ impl Trial {
         say: &mut dyn FnMut(String),
     ) -> Result<(), ModelCallError> {
         self.ask(gateway, call, question::both(), say).await?;
-        if self.tool_call == Feature::Unseen {
+        if self.tool_call == ModelFeatureStatus::Unseen {
             self.ask(gateway, call, question::only_call(), say).await?;
         }
-        if self.text == Feature::Unseen {
+        if self.text == ModelFeatureStatus::Unseen {
             self.ask(gateway, call, question::only_words(), say).await?;
         }
         Ok(())
@@ -263,7 +266,7 @@ impl Trial {
                 ModelCallProgress::Notice(notice) => self.note(notice, say),
                 ModelCallProgress::Done(answer) => {
                     if pieces > 1 {
-                        self.streaming = Feature::Works;
+                        self.streaming = ModelFeatureStatus::Works;
                     }
                     self.take(&answer, say);
                     return Ok(());
@@ -316,7 +319,7 @@ impl Trial {
         ];
         for (feature, is_seen) in seen {
             if is_seen {
-                *feature = Feature::Works;
+                *feature = ModelFeatureStatus::Works;
             }
         }
         for what in reply.tool_calls().filter_map(question::complaint) {

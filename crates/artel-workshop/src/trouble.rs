@@ -7,9 +7,9 @@ use artel_types::{Failure, FailureCode};
 
 /// One or more failures. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problems(pub Vec<Failure>);
+pub struct WorkshopFailures(pub Vec<Failure>);
 
-impl Problems {
+impl WorkshopFailures {
     /// Returns the first failure, for callers that asked for one thing.
     pub fn first(self) -> Failure {
         let none = || {
@@ -22,7 +22,7 @@ impl Problems {
     }
 }
 
-impl<F: Into<Failure>> From<F> for Problems {
+impl<F: Into<Failure>> From<F> for WorkshopFailures {
     fn from(failure: F) -> Self {
         Self(vec![failure.into()])
     }

@@ -10,9 +10,9 @@ use artel_skills::SkillOrigin;
 use artel_types::{Fact, Failure, PortalClosed, SkillKnown};
 
 use crate::lock;
-use crate::marker::Marker;
+use crate::marker::WorkshopMarker;
 use crate::portals::{Portal, portals_in};
-use crate::private::OpenModes;
+use crate::private::LoosePermissionPaths;
 use crate::strangers;
 use crate::workshop::Workshop;
 
@@ -36,7 +36,7 @@ impl Workshop {
             return Ok(());
         }
         let _lock = lock::hold(&self.home.state().join("upgrade.lock"))?;
-        let Some(mut marker) = Marker::read(&self.root)? else {
+        let Some(mut marker) = WorkshopMarker::read(&self.root)? else {
             return Ok(());
         };
         if marker.upgrades >= UPGRADES {
@@ -54,7 +54,7 @@ impl Workshop {
         if self.marker.upgrades >= UPGRADES {
             return false;
         }
-        let now = Marker::read(&self.root).ok().flatten();
+        let now = WorkshopMarker::read(&self.root).ok().flatten();
         now.is_some_and(|marker| marker.upgrades < UPGRADES)
     }
 
@@ -139,7 +139,7 @@ impl Workshop {
     /// Takes read access to the workshop from other users, and write access to its deciding
     /// files.
     pub(crate) fn shut_to_others(&self) -> Option<String> {
-        let open = OpenModes::find(&self.root);
+        let open = LoosePermissionPaths::find(&self.root);
         let no_longer_written = strangers::stop_writing(&self.root);
         if open.paths.is_empty() && no_longer_written.is_empty() {
             return None;

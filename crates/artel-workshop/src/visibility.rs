@@ -9,8 +9,8 @@ use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use crate::lock;
-use crate::trouble::{Problems, file_failure};
-use crate::workshop::{Noted, Workshop};
+use crate::trouble::{WorkshopFailures, file_failure};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 /// The roles, from the lowest to the highest.
 const ROLES: [ViewerRole; 3] = [ViewerRole::User, ViewerRole::Developer, ViewerRole::Admin];
@@ -27,7 +27,7 @@ const LONGEST_TOOL: usize = 200;
 
 /// The visibility for one role, and the setting behind it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RoleSees {
+pub struct RoleVisibility {
     pub role: &'static str,
     /// `summary` or `full`.
     pub sees: &'static str,
@@ -37,15 +37,15 @@ pub struct RoleSees {
 
 /// Who sees how much of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WhoSees {
-    pub roles: Vec<RoleSees>,
+pub struct VisibilitySettings {
+    pub roles: Vec<RoleVisibility>,
     /// Tools of which every viewer sees only that they ran.
     pub hidden_tools: Vec<String>,
 }
 
 /// Changes to who sees how much. `None` leaves a rule as it is.
 #[derive(Debug, Clone, Default)]
-pub struct SeeOtherwise {
+pub struct VisibilityChange {
     /// Visibility for users.
     pub user: Option<VisibilityLevel>,
     /// Visibility for developers.
@@ -56,7 +56,7 @@ pub struct SeeOtherwise {
     pub hidden_tools: Option<Vec<String>>,
 }
 
-impl SeeOtherwise {
+impl VisibilityChange {
     fn of(&self, role: ViewerRole) -> Option<VisibilityLevel> {
         match role {
             ViewerRole::User => self.user,
@@ -68,17 +68,17 @@ impl SeeOtherwise {
 
 impl Workshop {
     /// Returns who sees how much of runs.
-    pub fn who_sees(&self) -> WhoSees {
+    pub fn who_sees(&self) -> VisibilitySettings {
         let runs = &self.settings.runs;
         let roles = ROLES.map(|role| {
             let sees = runs.sees(role);
-            RoleSees {
+            RoleVisibility {
                 role: role.as_str(),
                 sees: sees.value.as_str(),
                 origin: sees.origin.to_string(),
             }
         });
-        WhoSees {
+        VisibilitySettings {
             roles: roles.to_vec(),
             hidden_tools: runs.hidden_tools.value.clone(),
         }
@@ -88,7 +88,10 @@ impl Workshop {
     /// file as it is. The change applies to every process that loads the settings from then
     /// on, and is on record as the caller's act. If a variable or a flag overrules it, or the
     /// file has no place for it, the file stays unchanged.
-    pub fn see_otherwise(&self, change: &SeeOtherwise) -> Result<Noted<WhoSees>, Problems> {
+    pub fn see_otherwise(
+        &self,
+        change: &VisibilityChange,
+    ) -> Result<OutcomeWithNotes<VisibilitySettings>, WorkshopFailures> {
         if let Some(tools) = &change.hidden_tools {
             check_tools(tools)?;
         }
@@ -127,7 +130,7 @@ impl Workshop {
         };
         // The first process that opens the journal with new settings records them.
         let opened = loaded.open()?;
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: loaded.who_sees(),
             notes: opened.notes,
         })
@@ -139,7 +142,7 @@ impl Workshop {
         file.canonicalize().unwrap_or(file)
     }
 
-    fn changed(&self, text: &str, change: &SeeOtherwise) -> Result<String, Failure> {
+    fn changed(&self, text: &str, change: &VisibilityChange) -> Result<String, Failure> {
         let mut text = text.to_owned();
         let roles = ROLES.iter().filter_map(|role| {
             let sees = change.of(*role)?;
@@ -163,7 +166,7 @@ impl Workshop {
 }
 
 /// Refuses a change without effect because a higher layer overrules it.
-fn refuse_overruled(loaded: &Workshop, change: &SeeOtherwise) -> Result<(), Failure> {
+fn refuse_overruled(loaded: &Workshop, change: &VisibilityChange) -> Result<(), Failure> {
     let runs = &loaded.settings.runs;
     let roles = ROLES.iter().filter_map(|role| {
         let is_other = change.of(*role)? != runs.sees(*role).value;

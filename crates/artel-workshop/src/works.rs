@@ -31,32 +31,38 @@ mod traced;
 mod waiting;
 mod work;
 
-pub use acts::{Again, Edited, PlanDifference};
-pub use ask::{AskOrder, Planning, Prospect, Settled};
-pub use calls::{CallReply, CallSeen, CallShown, CallWords, NO_SESSIONS, OpenCall};
-pub use carry::Carried;
-pub use changeset::{
-    ChangesetCommit, ChangesetDecision, ChangesetDone, ChangesetRow, ChangesetShown, Merging,
-    put_in_place,
+pub use acts::{PlanDifference, PlanEditOutcome, PlanRetry};
+pub use ask::{PlanningMode, RequestOutcome, RequestSubmission, UnrecordedRequest};
+pub use calls::{
+    CallApprovalDecision, CallApprovalDetail, CallApprovalView, CallAwaitingApproval, NO_SESSIONS,
+    ParsedCallDecision,
 };
-pub use dashboard::Overview;
-pub use estimate::Estimate;
-pub use go_on::{Due, Went};
-pub use inbox::{Found as InboxFound, InboxName, Scanned};
-pub use look::PlanLook;
-pub use picture::{Picture, PlanSum, Remark, StepRow};
-pub use report::{ReportRow, ReportShown};
-pub use story::{Chapter, StepStory, WorkStory};
-pub use telling::{AgentTale, Attempt, Evidence, Telling, TurnTale, Verdict};
-pub use traced::{TraceWanted, Traced};
-pub use waiting::{OpenQuestion, WaitSort, Waits, answer_meant, answer_settles};
-pub use work::{Drafted, Work};
+pub use carry::PlanRunOutcome;
+pub use changeset::{
+    ChangesetCommit, ChangesetDecision, ChangesetDetail, ChangesetMergeOptions, ChangesetReceipt,
+    ChangesetRow, put_in_place,
+};
+pub use dashboard::DashboardOverview;
+pub use estimate::StepEstimate;
+pub use go_on::{NextWorkAction, WorkAdvanceOutcome};
+pub use inbox::{InboxFileKind, InboxFileOutcome as InboxFound, InboxScanOutcome};
+pub use look::PlanVersionDetail;
+pub use picture::{PlanProgress, PlanProgressTotals, ProgressRemark, StepRow};
+pub use report::{ReportDetail, ReportRow};
+pub use story::{StepTimeline, WorkMilestone, WorkTimeline};
+pub use telling::{
+    AgentTimeline, AttemptTimeline, TimelineEvidence, TimelineVerdict, TurnTimeline,
+    WorkTimelineBuilder,
+};
+pub use traced::{TraceView, TraceViewQuery};
+pub use waiting::{AttentionItem, AttentionKind, OpenQuestion, answer_meant, answer_settles};
+pub use work::{DraftedPlanVersion, Work};
 
 pub(crate) use architect::nothing_changes_yet;
 pub(crate) use changeset::{approval, changeset_row, word as changeset_word};
-pub(crate) use contract::{Brings, Contract};
+pub(crate) use contract::{RunContract, WorkshopNotesPlacement};
 pub(crate) use crew::deferred;
 pub(crate) use dashboard::{PAGE as DASHBOARD, outside, template as dashboard};
-pub(crate) use inbox::Index;
+pub(crate) use inbox::RequestFileIndex;
 pub(crate) use waiting::already_decided;
 pub(crate) use work::status_of;

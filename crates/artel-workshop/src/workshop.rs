@@ -14,34 +14,34 @@ use artel_types::{
     StreamName, TraceId, WorkshopId,
 };
 
-use crate::caller::{Caller, fresh_trace};
-use crate::find::{Found, Place};
-use crate::init::Init;
-use crate::kept::Kept;
-use crate::marker::Marker;
-use crate::trouble::Problems;
-use crate::works::Index;
+use crate::caller::{CommandContext, fresh_trace};
+use crate::find::{WorkshopDiscovery, WorkshopLocation};
+use crate::init::WorkshopInitMode;
+use crate::kept::OpenJournalCache;
+use crate::marker::WorkshopMarker;
+use crate::trouble::WorkshopFailures;
+use crate::works::RequestFileIndex;
 
 /// A workshop with the settings in force in it.
 #[derive(Debug, Clone)]
 pub struct Workshop {
     pub(crate) root: PathBuf,
-    pub(crate) marker: Marker,
-    pub(crate) found: Found,
+    pub(crate) marker: WorkshopMarker,
+    pub(crate) found: WorkshopDiscovery,
     pub(crate) home: JournalFolders,
-    pub(crate) caller: Caller,
+    pub(crate) caller: CommandContext,
     /// The trace that joins everything one command does to the workshop.
     trace: TraceId,
     /// The index of request files, as far as this process has read the journal.
-    pub(crate) inbox: Arc<Mutex<Index>>,
+    pub(crate) inbox: Arc<Mutex<RequestFileIndex>>,
     /// The open journal and its last readings, in a process that stays.
-    pub(crate) kept: Option<Arc<Kept>>,
+    pub(crate) kept: Option<Arc<OpenJournalCache>>,
     pub settings: Arc<Settings>,
 }
 
 /// The result of a command that writes, with notes for the person.
 #[derive(Debug)]
-pub struct Noted<T> {
+pub struct OutcomeWithNotes<T> {
     pub done: T,
     /// Notes from opening the journal, a sentence each.
     pub notes: Vec<String>,
@@ -49,26 +49,26 @@ pub struct Noted<T> {
 
 /// A workshop's journal, open for writing.
 #[derive(Debug)]
-pub struct Open {
+pub struct OpenWorkshopJournal {
     pub journal: Journal,
     /// Notes for the person, a sentence each.
     pub notes: Vec<String>,
 }
 
-impl Caller {
+impl CommandContext {
     /// Finds the workshop and loads its settings. Writes nothing, and fails if a setting is
     /// wrong, before anything starts.
-    pub fn workshop(&self) -> Result<Workshop, Problems> {
+    pub fn workshop(&self) -> Result<Workshop, WorkshopFailures> {
         let place = self.place()?;
         self.at(place)
     }
 
     /// Finds the workshop, or makes one in the home folder: for writing commands that people
     /// may begin with.
-    pub fn workshop_or_new(&self) -> Result<Noted<Workshop>, Problems> {
+    pub fn workshop_or_new(&self) -> Result<OutcomeWithNotes<Workshop>, WorkshopFailures> {
         let missing = match self.workshop() {
             Ok(done) => {
-                return Ok(Noted {
+                return Ok(OutcomeWithNotes {
                     done,
                     notes: Vec::new(),
                 });
@@ -83,25 +83,25 @@ impl Caller {
             return Err(missing);
         }
         let home = self.places.default_workshop();
-        let made = self.init(Some(&home), Init::Complete)?;
+        let made = self.init(Some(&home), WorkshopInitMode::Complete)?;
         let mut notes = vec![format!("made a workshop at {}", home.display())];
         notes.extend(made.notes);
         let done = self.workshop()?;
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
-    /// Returns the workshop that [`Caller::workshop_or_new`] would make, for callers that only
+    /// Returns the workshop that [`CommandContext::workshop_or_new`] would make, for callers that only
     /// want to know the effect of something. Writes nothing, so the workshop has no journal.
-    pub fn workshop_to_be(&self) -> Result<Workshop, Problems> {
-        self.at(Place {
+    pub fn workshop_to_be(&self) -> Result<Workshop, WorkshopFailures> {
+        self.at(WorkshopLocation {
             root: self.places.default_workshop(),
-            marker: Marker::fresh()?,
-            found: Found::Home,
+            marker: WorkshopMarker::fresh()?,
+            found: WorkshopDiscovery::Home,
         })
     }
 
-    pub(crate) fn at(&self, place: Place) -> Result<Workshop, Problems> {
-        let Place {
+    pub(crate) fn at(&self, place: WorkshopLocation) -> Result<Workshop, WorkshopFailures> {
+        let WorkshopLocation {
             root,
             marker,
             found,
@@ -155,14 +155,14 @@ impl Workshop {
     #[must_use]
     pub fn beside(&self, journal: &Journal) -> Self {
         Self {
-            kept: Some(Arc::new(Kept::of(journal))),
+            kept: Some(Arc::new(OpenJournalCache::of(journal))),
             caller: self.caller.remembering(),
             ..self.clone()
         }
     }
 
     /// Returns the context of the command.
-    pub fn caller(&self) -> &Caller {
+    pub fn caller(&self) -> &CommandContext {
         &self.caller
     }
 
@@ -176,7 +176,7 @@ impl Workshop {
     }
 
     /// Returns how the workshop was found.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> WorkshopDiscovery {
         self.found
     }
 
@@ -210,21 +210,24 @@ impl Workshop {
     }
 
     /// Opens the journal for writing, and records the settings if they changed.
-    pub fn open(&self) -> Result<Open, Failure> {
+    pub fn open(&self) -> Result<OpenWorkshopJournal, Failure> {
         self.open_with(self.options())
     }
 
-    pub(crate) fn open_with(&self, options: JournalOptions) -> Result<Open, Failure> {
+    pub(crate) fn open_with(
+        &self,
+        options: JournalOptions,
+    ) -> Result<OpenWorkshopJournal, Failure> {
         let kept = self.kept.as_ref();
         let mut open = match kept.and_then(|kept| kept.journal(&options)) {
-            Some(journal) => Open {
+            Some(journal) => OpenWorkshopJournal {
                 journal,
                 notes: Vec::new(),
             },
             None => {
                 let opened = Journal::open(&self.home, self.marker.id, options)?;
                 let warnings = self.settings.warnings.iter().cloned();
-                Open {
+                OpenWorkshopJournal {
                     journal: opened.journal,
                     notes: opened.notes.into_iter().chain(warnings).collect(),
                 }

@@ -12,7 +12,9 @@ use artel_types::model::{
     ModelCallAttribution, ModelCallPriority, ModelMessage, ModelRequest, PrivacyLabel,
 };
 use artel_types::{Actor, ActorSurface, Failure, RunId, TraceId};
-use artel_workshop::{Caller, Flags, Init, Open, UsageQuery, Workshop};
+use artel_workshop::{
+    CommandContext, GlobalFlags, OpenWorkshopJournal, UsageQuery, Workshop, WorkshopInitMode,
+};
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use tokio::sync::Semaphore;
@@ -23,7 +25,7 @@ otherwise:
   usage: { input: 900, output: 100 }
 ";
 
-fn caller(home: &Path) -> Caller {
+fn caller(home: &Path) -> CommandContext {
     let script = home.join("script.yaml");
     std::fs::write(&script, SCRIPT).unwrap();
     let model = format!("rehearsal:{}", script.display());
@@ -33,13 +35,21 @@ fn caller(home: &Path) -> Caller {
     ];
     let environment = ProcessEnvironment::of(variables, home);
     let clock = artel_config::system_clock();
-    Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap()
+    CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap()
 }
 
 fn workshop(home: &Path, settings: &str) -> Workshop {
     let caller = caller(home);
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     std::fs::write(root.join("artel.toml"), settings).unwrap();
     caller.workshop().unwrap()
 }
@@ -89,7 +99,7 @@ async fn fifty_calls_at_once_stay_within_the_limit_also_after_a_restart() {
     let workshop = workshop(home.path(), limit);
     let mut charged = 0;
     for _ in 0..2 {
-        let Open { journal, .. } = workshop.open().unwrap();
+        let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
         let models = workshop.models(None).await.unwrap();
         let gateway = workshop.gateway(&journal, &models).await.unwrap();
         let words: Vec<String> = (0..50).map(|number| format!("question {number}")).collect();
@@ -113,7 +123,7 @@ async fn fifty_calls_at_once_stay_within_the_limit_also_after_a_restart() {
 async fn what_was_recorded_can_be_played_again() {
     let home = tempfile::tempdir().unwrap();
     let workshop = workshop(home.path(), "");
-    let Open { journal, .. } = workshop.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
     let models = workshop.models(None).await.unwrap();
     let gateway = workshop.gateway(&journal, &models).await.unwrap();
     for words in ["one", "two"] {
@@ -136,7 +146,7 @@ async fn what_was_recorded_can_be_played_again() {
 async fn a_recording_goes_back_to_where_its_conversation_began() {
     let home = tempfile::tempdir().unwrap();
     let workshop = workshop(home.path(), "");
-    let Open { journal, .. } = workshop.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
     let models = workshop.models(None).await.unwrap();
     let gateway = workshop.gateway(&journal, &models).await.unwrap();
     let mut next = call(&workshop, "one").await.unwrap();

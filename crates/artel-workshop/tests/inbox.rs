@@ -15,7 +15,10 @@ use artel_types::{
     Actor, ActorSurface, EventDraft, Fact, PlanDrafted, RequestSettled, RunId, StreamName,
     Timestamp, TraceId,
 };
-use artel_workshop::{Caller, Flags, InboxFound, Init, NewPortal, Open, RequestStatus, Workshop};
+use artel_workshop::{
+    CommandContext, GlobalFlags, InboxFound, NewPortal, OpenWorkshopJournal, RequestStatus,
+    Workshop, WorkshopInitMode,
+};
 
 struct Place {
     workshop: Workshop,
@@ -77,7 +80,7 @@ impl Place {
     }
 
     fn append(&self, trace: TraceId, fact: impl Into<Fact>) {
-        let Open { journal, .. } = self.workshop.open().unwrap();
+        let OpenWorkshopJournal { journal, .. } = self.workshop.open().unwrap();
         let actor = Actor::agent("architect");
         let draft = EventDraft::new(StreamName::work(trace), trace, actor, fact);
         journal.append(draft).wait().unwrap();
@@ -112,17 +115,25 @@ fn open(home: &Path) -> Workshop {
     let variables = [("HOME", home.to_str().unwrap().to_owned())];
     let environment = ProcessEnvironment::of(variables, home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     let root = root.canonicalize().unwrap();
-    let flags = Flags {
+    let flags = GlobalFlags {
         workshop: Some(root),
-        ..Flags::default()
+        ..GlobalFlags::default()
     };
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()
 }
 

@@ -13,7 +13,8 @@ use artel_types::{
     RunStarted, StreamName, TraceId,
 };
 use artel_workshop::{
-    Caller, Flags, Init, NewPortal, Open, Standing, Steer, Steered, Work, Workshop,
+    CommandContext, GlobalFlags, NewPortal, OpenWorkshopJournal, RunStatus, SteeringCommand,
+    SteeringDelivery, Work, Workshop, WorkshopInitMode,
 };
 
 /// How many do the same at once.
@@ -57,7 +58,7 @@ impl Place {
         (trace, run): (TraceId, Option<RunId>),
         fact: impl Into<Fact>,
     ) {
-        let Open { journal, .. } = self.workshop.open().unwrap();
+        let OpenWorkshopJournal { journal, .. } = self.workshop.open().unwrap();
         let mut draft = EventDraft::new(stream, trace, Actor::agent("architect"), fact);
         draft.run = run;
         journal.append(draft).wait().unwrap();
@@ -80,21 +81,27 @@ impl Place {
 fn open(home: &Path) -> Workshop {
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     caller
-        .init(Some(&home.join("Artel")), Init::Complete)
+        .init(Some(&home.join("Artel")), WorkshopInitMode::Complete)
         .unwrap();
     open_again(home)
 }
 
 fn open_again(home: &Path) -> Workshop {
-    let flags = Flags {
+    let flags = GlobalFlags {
         workshop: Some(home.join("Artel").canonicalize().unwrap()),
-        ..Flags::default()
+        ..GlobalFlags::default()
     };
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, flags, ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(environment, clock, flags, ActorSurface::Cli).unwrap();
     caller.workshop().unwrap()
 }
 
@@ -193,17 +200,19 @@ async fn a_step_is_ended_though_another_process_takes_its_agent_up_in_that_momen
     let place = Place::new();
     let workshop = &place.workshop;
     let (work, agent) = at_a_step(&place).await;
-    let Open { journal, .. } = workshop.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
     let name = StreamName::run(agent).to_string();
     let (owner, long) = (
         LeaseOwner::this_process("artel run"),
         Duration::from_secs(600),
     );
     let lease = journal.take_lease(&name, owner, long).await.unwrap();
-    let steered = workshop.steer_step(&work, "1", &Steer::Cancel, None).await;
+    let steered = workshop
+        .steer_step(&work, "1", &SteeringCommand::Cancel, None)
+        .await;
     let done = steered.unwrap().done;
     assert_eq!(done.title, "Round");
-    assert_eq!(done.arrived, Steered::Kept);
+    assert_eq!(done.arrived, SteeringDelivery::Kept);
     assert_eq!(place.count("step.settled"), 1);
     assert_eq!(place.count("run.steered"), 1, "the agent hears of it");
     assert_eq!(place.count("run.finished"), 0, "whoever has it ends it");
@@ -215,9 +224,12 @@ async fn the_agent_of_a_held_step_goes_on_with_its_step_alone() {
     let place = Place::new();
     let workshop = &place.workshop;
     let (work, agent) = at_a_step(&place).await;
-    let steer = async |steer: Steer| workshop.steer_step(&work, "1", &steer, None).await;
-    steer(Steer::Pause).await.unwrap();
-    let alone = workshop.steer_run(agent, &Steer::Resume).await.unwrap_err();
+    let steer = async |steer: SteeringCommand| workshop.steer_step(&work, "1", &steer, None).await;
+    steer(SteeringCommand::Pause).await.unwrap();
+    let alone = workshop
+        .steer_run(agent, &SteeringCommand::Resume)
+        .await
+        .unwrap_err();
     assert_eq!(alone.code, FailureCode::R008, "{alone:?}");
     let way = format!("`artel plan resume {} 1`", work.trace.short());
     assert_eq!(alone.advice, Some(way));
@@ -225,8 +237,8 @@ async fn the_agent_of_a_held_step_goes_on_with_its_step_alone() {
     workshop.rest_work(work.trace).await.unwrap();
     workshop.wake_work(work.trace).await.unwrap();
     let (standing, _) = workshop.standing_of(agent).unwrap();
-    assert_eq!(standing, Standing::Paused);
-    steer(Steer::Resume).await.unwrap();
+    assert_eq!(standing, RunStatus::Paused);
+    steer(SteeringCommand::Resume).await.unwrap();
     let (standing, _) = workshop.standing_of(agent).unwrap();
-    assert_eq!(standing, Standing::Left);
+    assert_eq!(standing, RunStatus::Left);
 }

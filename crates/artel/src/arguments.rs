@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use artel_workshop::Flags;
+use artel_workshop::GlobalFlags;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
@@ -92,8 +92,8 @@ impl Arguments {
         }
     }
 
-    pub(crate) fn flags(&self) -> Flags {
-        Flags {
+    pub(crate) fn flags(&self) -> GlobalFlags {
+        GlobalFlags {
             workshop: self.workshop.clone(),
             set: self.set.clone(),
         }

@@ -12,7 +12,7 @@ mod usage;
 use std::process::ExitCode;
 
 use artel_types::{ActorSurface, Failure, FailureCode, FailureKind};
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use crate::arguments::Arguments;
 use crate::screen::Screen;
@@ -37,7 +37,7 @@ fn run() -> ExitCode {
             return Screen::for_words(&words).finish_problems(&failure.into());
         }
     };
-    let caller = Caller::from_process(arguments.flags(), ActorSurface::Cli);
+    let caller = CommandContext::from_process(arguments.flags(), ActorSurface::Cli);
     let mut screen = Screen::new(arguments.readers(), caller.as_ref().ok());
     if let Ok(caller) = &caller {
         let tell = screen.teller();
@@ -57,9 +57,9 @@ fn run() -> ExitCode {
 /// needs a home folder.
 fn dispatch(
     arguments: &Arguments,
-    caller: Result<&Caller, Failure>,
+    caller: Result<&CommandContext, Failure>,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     use arguments::Command as Do;
     match &arguments.command {
         Do::Demo(args) => commands::demo::run(args, caller?, screen),

@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use artel_workshop::Problems;
+use artel_workshop::WorkshopFailures;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::output_failed;
@@ -116,14 +116,14 @@ pub(crate) fn is_yes(
 /// Asks while nothing else is going on, so Ctrl-C ends the command.
 pub(crate) fn alone<T>(
     ask: impl FnOnce(&dyn Fn() -> Option<Gone>) -> Result<T, Gone>,
-) -> Result<T, Problems> {
+) -> Result<T, WorkshopFailures> {
     let ear = Ear::open().map_err(|error| output_failed(&error))?;
     let gone = || (ear.count() > 0).then_some(Gone::Interrupted);
     ask(&gone).map_err(|_| interrupted().into())
 }
 
 /// Shows a question while nothing else is going on, and returns the typed answer.
-pub(crate) fn typed(question: &str) -> Result<Option<String>, Problems> {
+pub(crate) fn typed(question: &str) -> Result<Option<String>, WorkshopFailures> {
     alone(|gone| read(question, gone))
 }
 

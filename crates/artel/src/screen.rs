@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use artel_config::OutputColorChoice;
 use artel_types::{ActorSurface, Failure, FailureCode, FailureKind, SecretRedactor};
-use artel_workshop::{Caller, Flags, Problems};
+use artel_workshop::{CommandContext, GlobalFlags, WorkshopFailures};
 use serde::Serialize;
 
 use crate::{Verdict, output_failed, prompt};
@@ -63,7 +63,7 @@ pub(crate) enum Paint {
 }
 
 impl Screen {
-    pub(crate) fn new(readers: Readers, caller: Option<&Caller>) -> Self {
+    pub(crate) fn new(readers: Readers, caller: Option<&CommandContext>) -> Self {
         let colour = |is_terminal: bool| match (readers, caller) {
             (Readers::People, Some(caller)) if is_wanted(caller, is_terminal.into()) => Colour::On,
             _ => Colour::Off,
@@ -76,7 +76,7 @@ impl Screen {
             redraws: readers == Readers::People
                 && io::stderr().is_terminal()
                 && !caller.is_some_and(is_dumb),
-            redactor: caller.map_or_else(SecretRedactor::none, Caller::redactor),
+            redactor: caller.map_or_else(SecretRedactor::none, CommandContext::redactor),
         }
     }
 
@@ -92,29 +92,29 @@ impl Screen {
         } else {
             Readers::People
         };
-        let caller = Caller::from_process(Flags::default(), ActorSurface::Cli);
+        let caller = CommandContext::from_process(GlobalFlags::default(), ActorSurface::Cli);
         Self::new(readers, caller.as_ref().ok())
     }
 
     /// Prints one line of data.
-    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), Problems> {
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> Result<(), WorkshopFailures> {
         self.raw(text.as_ref())?;
         self.raw("\n")
     }
 
     /// Prints text unchanged.
-    pub(crate) fn raw(&mut self, text: &str) -> Result<(), Problems> {
+    pub(crate) fn raw(&mut self, text: &str) -> Result<(), WorkshopFailures> {
         self.out.write_all(text.as_bytes()).map_err(stopped)
     }
 
     /// Prints a value as one line of JSON.
-    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<(), Problems> {
+    pub(crate) fn value(&mut self, value: &impl Serialize) -> Result<(), WorkshopFailures> {
         serde_json::to_writer(&mut self.out, value).map_err(|error| stopped(error.into()))?;
         self.raw("\n")
     }
 
     /// Flushes what was printed so far, for output that continues.
-    pub(crate) fn flush(&mut self) -> Result<(), Problems> {
+    pub(crate) fn flush(&mut self) -> Result<(), WorkshopFailures> {
         self.out.flush().map_err(stopped)
     }
 
@@ -167,7 +167,7 @@ impl Screen {
 
     /// Asks the person to confirm. Without a terminal nobody can answer, and the answer is
     /// a refusal.
-    pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, Problems> {
+    pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, WorkshopFailures> {
         if yes == Yes::Given {
             return Ok(true);
         }
@@ -200,12 +200,12 @@ impl Screen {
         self.finish(done)
     }
 
-    pub(crate) fn finish_problems(self, problems: &Problems) -> ExitCode {
+    pub(crate) fn finish_problems(self, problems: &WorkshopFailures) -> ExitCode {
         self.finish(Err(problems.clone()))
     }
 
     /// Reports the failures, if there are any, and returns the exit code.
-    pub(crate) fn finish(mut self, done: Result<Verdict, Problems>) -> ExitCode {
+    pub(crate) fn finish(mut self, done: Result<Verdict, WorkshopFailures>) -> ExitCode {
         let done = done.and_then(|verdict| self.flush().map(|()| verdict));
         match done {
             Ok(Verdict::Done) => ExitCode::SUCCESS,
@@ -221,7 +221,7 @@ impl Screen {
     }
 
     /// Reports failures that do not end the command.
-    pub(crate) fn tell(&mut self, Problems(failures): &Problems) {
+    pub(crate) fn tell(&mut self, WorkshopFailures(failures): &WorkshopFailures) {
         for failure in failures {
             if self.json {
                 let shown = serde_json::json!({ "error": failure });
@@ -232,9 +232,9 @@ impl Screen {
         }
     }
 
-    fn show(&mut self, problems: &Problems) -> ExitCode {
+    fn show(&mut self, problems: &WorkshopFailures) -> ExitCode {
         self.tell(problems);
-        let Problems(failures) = problems;
+        let WorkshopFailures(failures) = problems;
         let kind = failures.first().map_or(FailureKind::Bug, Failure::kind);
         ExitCode::from(kind.exit_code().0)
     }
@@ -255,7 +255,7 @@ impl From<bool> for Yes {
 
 /// Follows `output.color`. With the default, only a terminal that supports colours gets
 /// them, and `NO_COLOR` is respected.
-fn is_wanted(caller: &Caller, goes: Goes) -> bool {
+fn is_wanted(caller: &CommandContext, goes: Goes) -> bool {
     let settings = caller
         .workshop()
         .map(|workshop| workshop.settings)
@@ -275,7 +275,7 @@ fn is_wanted(caller: &Caller, goes: Goes) -> bool {
 }
 
 /// Returns whether the terminal can only print one line after the other.
-fn is_dumb(caller: &Caller) -> bool {
+fn is_dumb(caller: &CommandContext) -> bool {
     let kind = caller.environment().get("TERM");
     kind.is_some_and(|kind| kind == "dumb")
 }
@@ -313,14 +313,14 @@ const BROKEN_PIPE: &str = "the reader stopped";
 
 /// Turns a write error into problems. A reader that stops early is not an error; everything
 /// else is.
-pub(crate) fn stopped(error: io::Error) -> Problems {
+pub(crate) fn stopped(error: io::Error) -> WorkshopFailures {
     if error.kind() == io::ErrorKind::BrokenPipe {
         return Failure::new(FailureCode::C008, BROKEN_PIPE).into();
     }
     output_failed(&error).into()
 }
 
-fn is_broken_pipe(Problems(failures): &Problems) -> bool {
+fn is_broken_pipe(WorkshopFailures(failures): &WorkshopFailures) -> bool {
     failures
         .iter()
         .any(|failure| failure.code == FailureCode::C008 && failure.what == BROKEN_PIPE)

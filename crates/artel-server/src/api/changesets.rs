@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use artel_types::Failure;
-use artel_workshop::{ChangesetDone, Merging, Noted, View, Workshop};
+use artel_workshop::{
+    ChangesetMergeOptions, ChangesetReceipt, OutcomeWithNotes, TimelineDetailLevel, Workshop,
+};
 use axum::Json;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse as _, Response};
@@ -249,7 +251,7 @@ pub(super) async fn decide(
     extensions(("x-role" = json!("user"))),
     responses((status = 200, body = ChangesetSeen), (status = "4XX", body = Troubled)))]
 pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ChangesetSeen> {
-    let sees_all = by.eyes(None)?.most == View::Full;
+    let sees_all = by.eyes(None)?.most == TimelineDetailLevel::Full;
     let done = by.does(move |workshop| Ok(shaped(workshop.changeset(&id)?)?));
     let mut seen: ChangesetSeen = done.await?;
     if !sees_all {
@@ -360,7 +362,7 @@ async fn merge<R: Role>(by: &As<R>, id: String, told: Merge) -> Answer<Changeset
         return Err(unnamed("head", "the last commit of the changeset").into());
     }
     let merged = move |workshop: &Workshop| {
-        let how = Merging {
+        let how = ChangesetMergeOptions {
             waiver: told.reason.as_deref(),
             into: told.into.as_deref(),
             seen: Some(&told.head),
@@ -372,7 +374,7 @@ async fn merge<R: Role>(by: &As<R>, id: String, told: Merge) -> Answer<Changeset
 
 async fn decided<R: Role>(
     by: &As<R>,
-    act: impl FnOnce(&Workshop) -> Result<Noted<ChangesetDone>, Failure> + Send + 'static,
+    act: impl FnOnce(&Workshop) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> + Send + 'static,
 ) -> Answer<ChangesetDecided> {
     let done = by.does(move |workshop| Ok(act(workshop)?));
     let done = by.told(done.await?);

@@ -3,7 +3,9 @@
 
 use artel_config::MachineProfile;
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{AgentReport, Checked, Health, SkillTried, validate_skill_line};
+use artel_workshop::{
+    AgentReport, DoctorCheckStatus, SkillFileCheck, SkillTestOutcome, validate_skill_line,
+};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -179,7 +181,9 @@ pub(super) async fn health(
             None => workshop.caller().doctor(),
             Some(profile) => workshop.caller().doctor_profile(profile),
         };
-        let ok = !checks.iter().any(|it| it.health == Health::Problem);
+        let ok = !checks
+            .iter()
+            .any(|it| it.health == DoctorCheckStatus::Problem);
         let checks: Result<_, Failure> = checks.into_iter().map(shaped).collect();
         Ok(HealthSeen {
             ok,
@@ -338,7 +342,7 @@ async fn test(
 ) -> Answer<SkillsTested> {
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, portal.as_deref())?;
-        let tried: Vec<SkillTried> = waited(workshop.test_skills(name.as_deref()))?;
+        let tried: Vec<SkillTestOutcome> = waited(workshop.test_skills(name.as_deref()))?;
         let ok = tried.iter().all(|it| it.ok);
         let skills: Result<_, Failure> = tried.into_iter().map(shaped).collect();
         Ok(SkillsTested {
@@ -349,7 +353,7 @@ async fn test(
     done.await.map(Json)
 }
 
-fn checked(files: Vec<Checked>) -> Result<SkillsChecked, Failure> {
+fn checked(files: Vec<SkillFileCheck>) -> Result<SkillsChecked, Failure> {
     let ok = files.iter().all(|it| it.ok);
     let files: Result<_, Failure> = files.into_iter().map(shaped).collect();
     Ok(SkillsChecked { ok, files: files? })

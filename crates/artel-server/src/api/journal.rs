@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_journal::{EventFilter, EventQuery, JournalError};
 use artel_types::{Failure, FailureCode, Timestamp};
-use artel_workshop::{Eyes, seen};
+use artel_workshop::{RunVisibility, seen};
 use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::http::header;
@@ -152,7 +152,7 @@ pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
 
 struct Reading {
     desk: Arc<Desk>,
-    eyes: Eyes,
+    eyes: RunVisibility,
     filter: EventFilter,
     /// The number of the last event read; `None` at the end.
     after: Option<u64>,

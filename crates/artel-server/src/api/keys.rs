@@ -2,7 +2,7 @@
 
 use artel_types::model::Provider;
 use artel_types::{Failure, FailureCode};
-use artel_workshop::Account;
+use artel_workshop::KeyAccount;
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -76,7 +76,7 @@ pub(super) async fn remove(
 ) -> Answer<KeyRemoved> {
     let done = by.does(move |workshop| match (told.provider, told.tool) {
         (Some(provider), None) => {
-            let account = Account {
+            let account = KeyAccount {
                 provider: named(&provider)?,
                 name: told.account,
             };

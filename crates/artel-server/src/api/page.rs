@@ -1,7 +1,7 @@
 //! Pagination of lists.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::Page;
+use artel_workshop::PagedRows;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -21,8 +21,8 @@ pub(super) struct Rows<T> {
     next: Option<String>,
 }
 
-impl<T> From<Page<T>> for Rows<T> {
-    fn from(page: Page<T>) -> Self {
+impl<T> From<PagedRows<T>> for Rows<T> {
+    fn from(page: PagedRows<T>) -> Self {
         Self {
             rows: page.rows,
             next: page.next.map(|next| next.to_string()),

@@ -6,7 +6,7 @@ pub(super) mod steps;
 use std::sync::Arc;
 
 use artel_types::plan::PlanState;
-use artel_workshop::{AskOrder, Planning, Work, WorksWanted, Workshop};
+use artel_workshop::{PlanningMode, RequestSubmission, Work, WorkIndexQuery, Workshop};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -207,11 +207,11 @@ pub(super) struct NewPlan {
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<PlanRow>), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<PlanRow>> {
-    let wanted = WorksWanted {
+    let wanted = WorkIndexQuery {
         state: wanted.state.as_deref().map(state).transpose()?,
         before: wanted.before,
         limit: wanted.limit.0,
-        ..WorksWanted::default()
+        ..WorkIndexQuery::default()
     };
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
@@ -231,11 +231,11 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
 pub(super) async fn create(by: As<User>, Told(new): Told<NewPlan>) -> Made<RequestShown> {
     let words = std::iter::once(format!("Carry out the skill {}", new.skill));
-    let order = AskOrder {
+    let order = RequestSubmission {
         words: words.chain(new.arguments).collect::<Vec<_>>().join(" "),
         skill: Some(new.skill),
-        planning: Planning::Always,
-        ..AskOrder::default()
+        planning: PlanningMode::Always,
+        ..RequestSubmission::default()
     };
     let done = by.does(move |workshop| requests::file(workshop, order, new.portal, new.folder));
     done.await.map(made)

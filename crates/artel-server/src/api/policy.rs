@@ -1,6 +1,6 @@
 //! Settings and policy: the settings in force, and permanent grants.
 
-use artel_workshop::CommandCheck;
+use artel_workshop::CommandPolicyQuery;
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -222,7 +222,7 @@ pub(super) async fn revoke(
     request_body = Checks, extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = PolicyCheck), (status = "4XX", body = Troubled)))]
 pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer<PolicyCheck> {
-    let check = CommandCheck {
+    let check = CommandPolicyQuery {
         command: told.command,
         allow: told.allow,
         role: told.role,

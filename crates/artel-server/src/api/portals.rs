@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Health, NewPortal, PortalOperation};
+use artel_workshop::{DoctorCheckStatus, NewPortal, PortalOperation};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -167,7 +167,9 @@ pub(super) async fn verify(
 ) -> Answer<PortalVerified> {
     let done = by.does(move |workshop| {
         let checks = workshop.verify_portals(&[name])?;
-        let ok = !checks.iter().any(|check| check.health == Health::Problem);
+        let ok = !checks
+            .iter()
+            .any(|check| check.health == DoctorCheckStatus::Problem);
         let checks: Result<Vec<PortalLooked>, Failure> = checks.into_iter().map(shaped).collect();
         Ok(PortalVerified {
             ok,

@@ -79,8 +79,8 @@ impl From<Failure> for Refusal {
     }
 }
 
-impl From<artel_workshop::Problems> for Refusal {
-    fn from(problems: artel_workshop::Problems) -> Self {
+impl From<artel_workshop::WorkshopFailures> for Refusal {
+    fn from(problems: artel_workshop::WorkshopFailures) -> Self {
         Self(problems.first())
     }
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Failure, FailureCode, TraceId};
 use artel_workshop::{
-    AskOrder, Noted, Planning, Portal, RequestStatus, Work, WorkRow, WorksWanted, Workshop,
+    OutcomeWithNotes, PlanningMode, Portal, RequestStatus, RequestSubmission, Work, WorkIndexQuery,
+    WorkRow, Workshop,
 };
 use axum::Json;
 use serde::{Deserialize, Serialize};
@@ -201,13 +202,13 @@ impl KnownRequests {
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<RequestRow>), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RequestRow>> {
-    let wanted = WorksWanted {
+    let wanted = WorkIndexQuery {
         status: wanted.status.as_deref().map(status).transpose()?,
         portal: wanted.portal,
         text: wanted.q,
         before: wanted.before,
         limit: wanted.limit.0,
-        ..WorksWanted::default()
+        ..WorkIndexQuery::default()
     };
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
@@ -245,8 +246,8 @@ pub(super) async fn preview(by: As<User>, Told(new): Told<NewRequest>) -> Answer
     done.await.map(Json)
 }
 
-fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
-    Ok(AskOrder {
+fn ordered(new: NewRequest) -> Result<RequestSubmission, Failure> {
+    Ok(RequestSubmission {
         words: new.words,
         agent: new.agent,
         urgency: match new.priority.as_deref() {
@@ -254,13 +255,13 @@ fn ordered(new: NewRequest) -> Result<AskOrder, Failure> {
             None => Urgency::default(),
         },
         planning: match new.planning {
-            Plans::Auto => Planning::BySize,
-            Plans::Always => Planning::Always,
-            Plans::Never => Planning::Never,
+            Plans::Auto => PlanningMode::BySize,
+            Plans::Always => PlanningMode::Always,
+            Plans::Never => PlanningMode::Never,
         },
         verify: new.verify.as_deref().map(verify).transpose()?,
         model: ModelName::admit(new.model)?,
-        ..AskOrder::default()
+        ..RequestSubmission::default()
     })
 }
 
@@ -308,7 +309,7 @@ pub(super) async fn resume(
         waited(manner.check(workshop))?;
         desk.manners.set(Task::Work(work.trace), manner);
         let notes = waited(workshop.wake_work(work.trace))?;
-        Ok((work.trace, Noted { done: (), notes }))
+        Ok((work.trace, OutcomeWithNotes { done: (), notes }))
     });
     let (trace, noted) = done.await?;
     by.told(noted);
@@ -322,7 +323,7 @@ pub(super) async fn resume(
 /// Records a request.
 pub(super) fn file(
     workshop: &Arc<Workshop>,
-    order: AskOrder,
+    order: RequestSubmission,
     portal: Option<String>,
     folder: Option<String>,
 ) -> Result<RequestShown, Refusal> {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, Money};
-use artel_workshop::{Kinship, RunOrder, RunsWanted, SkillRunMode, Standing};
+use artel_workshop::{ChildRunFilter, RunIndexQuery, RunStartOptions, RunStatus, SkillRunMode};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -22,15 +22,15 @@ use super::{ModelName, Told};
 use crate::keeper::begin;
 
 /// All states of a run that can be filtered by.
-const STATES: [Standing; 8] = [
-    Standing::Running,
-    Standing::Paused,
-    Standing::Waiting,
-    Standing::Left,
-    Standing::Complete,
-    Standing::Partial,
-    Standing::Failed,
-    Standing::Cancelled,
+const STATES: [RunStatus; 8] = [
+    RunStatus::Running,
+    RunStatus::Paused,
+    RunStatus::Waiting,
+    RunStatus::Left,
+    RunStatus::Complete,
+    RunStatus::Partial,
+    RunStatus::Failed,
+    RunStatus::Cancelled,
 ];
 
 /// A run in a list.
@@ -164,16 +164,16 @@ pub(super) enum RunMode {
     params(Wanted), extensions(("x-role" = json!("user"))),
     responses((status = 200, body = Rows<RunListed>), (status = "4XX", body = Troubled)))]
 pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RunListed>> {
-    let wanted = RunsWanted {
+    let wanted = RunIndexQuery {
         state: wanted.state.as_deref().map(standing).transpose()?,
         kinship: match wanted.all {
-            Some(true) => Kinship::All,
-            _ => Kinship::TopLevel,
+            Some(true) => ChildRunFilter::All,
+            _ => ChildRunFilter::TopLevel,
         },
         text: wanted.q,
         before: wanted.before,
         limit: wanted.limit.0,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     };
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |_| {
@@ -194,7 +194,7 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
         let portal = about(workshop, portal.as_deref(), folder.clone())?;
         Ok(folder.map_or(portal.path, PathBuf::from))
     });
-    let order = RunOrder {
+    let order = RunStartOptions {
         skill: new.skill,
         arguments,
         model: ModelName::admit(new.model)?,
@@ -272,8 +272,8 @@ fn turns(count: u32) -> Result<u32, Failure> {
     }
 }
 
-fn standing(word: &str) -> Result<Standing, Failure> {
+fn standing(word: &str) -> Result<RunStatus, Failure> {
     let mut all = STATES.into_iter();
     let found = all.find(|it| it.as_str() == word);
-    found.ok_or_else(|| none_of("state", &STATES.map(Standing::as_str)))
+    found.ok_or_else(|| none_of("state", &STATES.map(RunStatus::as_str)))
 }

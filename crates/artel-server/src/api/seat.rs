@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Eyes, Noted, View, ViewerRole, Workshop};
+use artel_workshop::{OutcomeWithNotes, RunVisibility, TimelineDetailLevel, ViewerRole, Workshop};
 use axum::Json;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{FromRequestParts, Path, Query};
@@ -170,25 +170,25 @@ impl<R> As<R> {
     }
 
     /// Returns the result, and passes the notes to the daemon's messages.
-    pub(super) fn told<T>(&self, noted: Noted<T>) -> T {
+    pub(super) fn told<T>(&self, noted: OutcomeWithNotes<T>) -> T {
         noted.notes.iter().for_each(|note| (self.desk.says)(note));
         noted.done
     }
 
     /// Returns what the caller may see. Asking for more than the role allows is refused.
-    pub(super) fn eyes(&self, view: Option<&str>) -> Result<Eyes, Failure> {
+    pub(super) fn eyes(&self, view: Option<&str>) -> Result<RunVisibility, Failure> {
         eyes(&self.desk, &self.who, view)
     }
 }
 
 /// Returns what a person or program may see, limited to `view`.
-pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<Eyes, Failure> {
+pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<RunVisibility, Failure> {
     let role = who.pass.role;
     let eyes = desk.workshop().eyes_of(role);
     match (view, eyes.most) {
-        (None, _) | (Some("full"), View::Full) => Ok(eyes),
-        (Some("summary"), _) => Ok(eyes.looking(View::Summary)),
-        (Some("full"), View::Summary) => {
+        (None, _) | (Some("full"), TimelineDetailLevel::Full) => Ok(eyes),
+        (Some("summary"), _) => Ok(eyes.looking(TimelineDetailLevel::Summary)),
+        (Some("full"), TimelineDetailLevel::Summary) => {
             let role = role.as_str();
             let what = format!("the full view is not for the role `{role}`");
             Err(Failure::new(FailureCode::H004, what)

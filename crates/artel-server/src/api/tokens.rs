@@ -1,7 +1,7 @@
 //! Access: tokens, and signing out of the console.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Holder, ViewerRole};
+use artel_workshop::{TokenHolder, ViewerRole};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -89,9 +89,9 @@ pub(super) async fn create(
     let role: Result<ViewerRole, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
     let holder = if new.program {
-        Holder::Program
+        TokenHolder::Program
     } else {
-        Holder::Person
+        TokenHolder::Person
     };
     let done =
         by.does(move |workshop| Ok(workshop.create_token(new.name.as_deref(), role, holder)?));

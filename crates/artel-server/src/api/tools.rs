@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{ToolDone, ToolRun};
+use artel_workshop::{ToolTrial, ToolTrialOutcome};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -123,7 +123,7 @@ pub(super) async fn run(
         workshop.caller().tool(&name)?;
         let folder = told.folder.clone().map(Into::into);
         let portal = about(workshop, told.portal.as_deref(), told.folder)?;
-        let run = ToolRun {
+        let run = ToolTrial {
             name,
             input: told.input.to_string(),
             root: Some(folder.unwrap_or(portal.path)),
@@ -135,7 +135,7 @@ pub(super) async fn run(
     done.await.map(Json)
 }
 
-fn tried(done: ToolDone) -> ToolTried {
+fn tried(done: ToolTrialOutcome) -> ToolTried {
     let decision = json!(done.decision);
     let (text, data, trouble) = match done.result {
         Ok(seen) => (seen.text, seen.data, None),

@@ -2,7 +2,7 @@
 //! recording.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{TraceWanted, Traced};
+use artel_workshop::{TraceView, TraceViewQuery};
 use axum::Json;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -138,16 +138,16 @@ pub(super) async fn show(
     Asked(wanted): Asked<Wanted>,
 ) -> Answer<TraceTold> {
     let eyes = by.eyes(wanted.view.as_deref())?;
-    let wanted = TraceWanted {
+    let wanted = TraceViewQuery {
         step: wanted.step,
         turn: wanted.turn,
     };
     let done = by.does(move |workshop| {
         let mut told = TraceTold::default();
         match workshop.traced(&id, &wanted, &eyes)? {
-            Traced::Work(story) => told.story = Some(shaped(story)?),
-            Traced::Step(_, step) => told.step = Some(shaped(step)?),
-            Traced::Lines(lines) => {
+            TraceView::Work(story) => told.story = Some(shaped(story)?),
+            TraceView::Step(_, step) => told.step = Some(shaped(step)?),
+            TraceView::Lines(lines) => {
                 let lines: Result<_, _> = lines.into_iter().map(shaped).collect();
                 told.lines = Some(lines?);
             }

@@ -2,7 +2,7 @@
 //! daemon's log.
 
 use artel_types::Failure;
-use artel_workshop::Rubbish;
+use artel_workshop::CleanupCandidate;
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -244,7 +244,7 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
     done.await.map(Json)
 }
 
-fn found(rubbish: Vec<Rubbish>) -> Result<RubbishFound, Failure> {
+fn found(rubbish: Vec<CleanupCandidate>) -> Result<RubbishFound, Failure> {
     let bytes = rubbish.iter().map(|it| it.bytes).sum();
     let found: Result<_, Failure> = rubbish.into_iter().map(shaped).collect();
     Ok(RubbishFound {

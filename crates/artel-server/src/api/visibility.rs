@@ -1,7 +1,7 @@
 //! The rules that say how much of runs each role may see, and changing them.
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{SeeOtherwise, VisibilityLevel};
+use artel_workshop::{VisibilityChange, VisibilityLevel};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -67,7 +67,7 @@ pub(super) async fn change(
     by: As<AdminInPerson>,
     Told(told): Told<ChangeRules>,
 ) -> Answer<VisibilityRules> {
-    let change = SeeOtherwise {
+    let change = VisibilityChange {
         user: shown("user", told.user)?,
         developer: shown("developer", told.developer)?,
         admin: shown("admin", told.admin)?,

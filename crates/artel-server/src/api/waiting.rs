@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, GrantReach, Timestamp};
-use artel_workshop::{Board, CallReply, CallSeen, Drivers, NO_SESSIONS, OpenCall, WaitSort, Waits};
+use artel_workshop::{
+    AttentionItem, AttentionKind, CallApprovalDecision, CallApprovalView, CallAwaitingApproval,
+    DriverProcesses, NO_SESSIONS, WorkshopIndex,
+};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -129,7 +132,7 @@ pub(super) struct CallAnswered {
 /// A position in the list as text, which stays valid even if the row it came from is
 /// settled.
 struct Place {
-    sort: WaitSort,
+    sort: AttentionKind,
     since: Timestamp,
     id: String,
 }
@@ -140,7 +143,9 @@ impl Place {
             let (sort, rest) = text.split_once('~')?;
             let (since, id) = rest.split_once('~')?;
             Some(Self {
-                sort: WaitSort::ALL.into_iter().find(|it| it.as_str() == sort)?,
+                sort: AttentionKind::ALL
+                    .into_iter()
+                    .find(|it| it.as_str() == sort)?,
                 since: Timestamp::from_micros(since.parse().ok()?),
                 id: id.to_owned(),
             })
@@ -155,18 +160,18 @@ impl Place {
         })
     }
 
-    fn of(row: &Waits) -> String {
+    fn of(row: &AttentionItem) -> String {
         let (sort, since, id) = row.place();
         format!("{}~{}~{id}", sort.as_str(), since.as_micros())
     }
 
-    fn comes_before(&self, row: &Waits) -> bool {
+    fn comes_before(&self, row: &AttentionItem) -> bool {
         (self.sort, self.since, self.id.as_str()) < row.place()
     }
 }
 
 impl WaitRow {
-    fn of(waits: &Waits, who: &Who) -> Self {
+    fn of(waits: &AttentionItem, who: &Who) -> Self {
         let mine = rights::choices_of(who, waits);
         Self {
             role: rights::needed(waits.kind).role.as_str().to_owned(),
@@ -189,7 +194,7 @@ impl WaitRow {
 }
 
 impl CallWaits {
-    fn of(seen: CallSeen) -> Self {
+    fn of(seen: CallApprovalView) -> Self {
         let (why, what, hash, offer) = match seen.shown {
             Some(it) => (Some(it.why), Some(it.what), Some(it.hash), it.offer),
             None => (None, None, None, None),
@@ -219,9 +224,9 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
     let desk = Arc::clone(&by.desk);
     let eyes = by.eyes(None)?;
     let who = by.who.clone();
-    let may_answer = who.pass.role >= rights::needed(WaitSort::Call).role;
+    let may_answer = who.pass.role >= rights::needed(AttentionKind::Call).role;
     let waiting = by.does(move |workshop| {
-        let look = |board: &Board, drivers: &Drivers| {
+        let look = |board: &WorkshopIndex, drivers: &DriverProcesses| {
             let calls = may_answer.then(|| board.calls(drivers));
             (calls.unwrap_or_default(), drivers.clone())
         };
@@ -260,15 +265,15 @@ pub(super) async fn answer(
 ) -> Answer<CallAnswered> {
     let no = "a person said no";
     let answer = match told.answer {
-        Allowed::Yes => CallReply::Once,
-        Allowed::Run | Allowed::Session => CallReply::ForRun,
+        Allowed::Yes => CallApprovalDecision::Once,
+        Allowed::Run | Allowed::Session => CallApprovalDecision::ForRun,
         Allowed::Always => {
             by.who.needs(rights::TO_GRANT)?;
             let clock = by.desk.workshop().caller().clock().clone();
             by.who.freshly_signed_in(clock.now())?;
-            CallReply::Always(told.reason.unwrap_or_default())
+            CallApprovalDecision::Always(told.reason.unwrap_or_default())
         }
-        Allowed::No => CallReply::No(told.reason.unwrap_or_else(|| no.to_owned())),
+        Allowed::No => CallApprovalDecision::No(told.reason.unwrap_or_else(|| no.to_owned())),
     };
     let note = matches!(told.answer, Allowed::Session).then(|| NO_SESSIONS.to_owned());
     let eyes = by.eyes(None)?;
@@ -290,7 +295,7 @@ pub(super) async fn answer(
 }
 
 /// Returns the failure for answering a call that the caller may not see.
-fn unseen(call: &OpenCall) -> Failure {
+fn unseen(call: &CallAwaitingApproval) -> Failure {
     let what = "what the call would do is not yours to see, so the answer is not yours either";
     Failure::new(FailureCode::H004, what)
         .because("an admin said who sees what: `artel config show`")

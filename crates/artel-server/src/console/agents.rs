@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{AgentRow, AgentShown, Problems};
+use artel_workshop::{AgentDetail, AgentRow, WorkshopFailures};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -24,7 +24,7 @@ pub(super) struct Agents {
 #[template(path = "agent.html")]
 pub(super) struct AgentPage {
     pub(super) frame: Frame,
-    pub(super) it: AgentShown,
+    pub(super) it: AgentDetail,
     pub(super) stats: Option<Figures>,
     /// Whether the role's instructions are shown.
     pub(super) is_whole: bool,
@@ -54,7 +54,7 @@ fn stats(site: &Site, id: &str) -> Option<Figures> {
     stats.map(figures)
 }
 
-fn gather(site: &Site, id: &str) -> Result<AgentPage, Problems> {
+fn gather(site: &Site, id: &str) -> Result<AgentPage, WorkshopFailures> {
     let it = site.workshop.caller().agent(id)?;
     Ok(AgentPage {
         frame: site.frame("agents", format!("Agent: {}", it.row.name)),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{CallTold, Cut, Problems, View};
+use artel_workshop::{TimelineDetailLevel, VisibleCall, VisibleCallText, WorkshopFailures};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -60,11 +60,11 @@ pub(super) async fn page(
     show(desk, who, move |site| gather(site, &id, event)).await
 }
 
-fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, Problems> {
+fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, WorkshopFailures> {
     let run = site.workshop.run_named(id)?;
     let told = site
         .workshop
-        .call_told(run, event, &site.eyes(View::Full))?;
+        .call_told(run, event, &site.eyes(TimelineDetailLevel::Full))?;
     Ok(CallPage {
         frame: site.frame("runs", format!("Call of {}", told.tool)),
         run: run.short(),
@@ -79,7 +79,7 @@ fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, Problems> {
     })
 }
 
-fn came(told: &CallTold) -> Option<Came> {
+fn came(told: &VisibleCall) -> Option<Came> {
     let it = told.result.as_ref()?;
     let is_well = it.trouble.is_none() && it.exit.is_none_or(|code| code == 0);
     let mut how = vec![format!("{} ms", it.millis)];
@@ -93,7 +93,7 @@ fn came(told: &CallTold) -> Option<Came> {
     })
 }
 
-fn part(cut: Cut, event: u64) -> Part {
+fn part(cut: VisibleCallText, event: u64) -> Part {
     Part {
         text: cut.text,
         left_out: cut.left_out,

@@ -6,7 +6,7 @@ mod paint;
 use std::sync::Arc;
 
 use artel_types::{Failure, FileChangeKind, ProofRecorded};
-use artel_workshop::{ChangesetDecision, ChangesetShown};
+use artel_workshop::{ChangesetDecision, ChangesetDetail};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -24,7 +24,7 @@ use crate::door::Who;
 #[template(path = "changeset.html")]
 pub(super) struct ChangesetPage {
     pub(super) frame: Frame,
-    pub(super) it: ChangesetShown,
+    pub(super) it: ChangesetDetail,
     pub(super) state: words::State,
     pub(super) cost: String,
     pub(super) tokens: String,

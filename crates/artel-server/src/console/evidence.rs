@@ -1,7 +1,7 @@
 //! The words about evidence, with the explanations shown on every page that uses them.
 
 use artel_types::plan::ProofStage;
-use artel_workshop::Verdict;
+use artel_workshop::TimelineVerdict;
 
 use super::words::State;
 
@@ -63,12 +63,12 @@ pub(super) fn place(place: ProofStage) -> Meaning {
     Meaning { word, means }
 }
 
-impl From<Verdict> for State {
-    fn from(verdict: Verdict) -> Self {
+impl From<TimelineVerdict> for State {
+    fn from(verdict: TimelineVerdict) -> Self {
         let (sign, word, class) = match verdict {
-            Verdict::Passed => ("✓", "passed", "good"),
-            Verdict::Failed => ("✗", "not passed", "bad"),
-            Verdict::Waived => ("⊘", "waived", "waits"),
+            TimelineVerdict::Passed => ("✓", "passed", "good"),
+            TimelineVerdict::Failed => ("✗", "not passed", "bad"),
+            TimelineVerdict::Waived => ("⊘", "waived", "waits"),
         };
         Self { sign, word, class }
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 use artel_workshop::{
-    Drivers, Eyes, OnFailure, OpenCall, Page, PlanRules, Problems, RunRow, RunsWanted, View,
-    ViewerRole, WaitSort, Waits, WorkRow, WorksWanted, Workshop,
+    AttentionItem, AttentionKind, CallAwaitingApproval, DriverProcesses, OnFailure, PagedRows,
+    PlanRules, RunIndexQuery, RunRow, RunVisibility, TimelineDetailLevel, ViewerRole,
+    WorkIndexQuery, WorkRow, Workshop, WorkshopFailures,
 };
 use askama::Template;
 use axum::extract::{FromRequestParts, Path, Query};
@@ -107,9 +108,9 @@ pub(super) struct Site {
     pub(super) who: Who,
     pub(super) workshop: Arc<Workshop>,
     /// The processes that drive runs and work.
-    pub(super) drivers: Drivers,
+    pub(super) drivers: DriverProcesses,
     /// The wait list, loaded on first use, because most pages need it more than once.
-    waiting: OnceCell<Arc<[Arc<Waits>]>>,
+    waiting: OnceCell<Arc<[Arc<AttentionItem>]>>,
     /// The last event before building began, so that no later event is missed.
     seq: u64,
 }
@@ -141,7 +142,8 @@ impl Site {
 
     /// Returns the frame for a page.
     pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
-        let needs_me = |it: &Waits| !matches!(it.kind, WaitSort::Left | WaitSort::Paused);
+        let needs_me =
+            |it: &AttentionItem| !matches!(it.kind, AttentionKind::Left | AttentionKind::Paused);
         let mine = self.waiting().filter(|it| self.decides(it));
         Frame {
             seq: self.seq,
@@ -167,24 +169,24 @@ impl Site {
     }
 
     /// Returns what the viewer may see, limited to `view`.
-    pub(super) fn eyes(&self, view: View) -> Eyes {
+    pub(super) fn eyes(&self, view: TimelineDetailLevel) -> RunVisibility {
         self.workshop.eyes_of(self.who.pass.role).looking(view)
     }
 
     /// Returns whether the viewer may see runs in full.
     pub(super) fn sees_all(&self) -> bool {
-        self.eyes(View::Full).view == View::Full
+        self.eyes(TimelineDetailLevel::Full).view == TimelineDetailLevel::Full
     }
 }
 
 impl Site {
     /// Returns whether the viewer may decide about a waiting item.
-    pub(super) fn decides(&self, waits: &Waits) -> bool {
+    pub(super) fn decides(&self, waits: &AttentionItem) -> bool {
         rights::decides(&self.who, waits)
     }
 
     /// Lists everything that needs a person, whichever person that is.
-    pub(super) fn waiting(&self) -> impl Iterator<Item = &Waits> + Clone {
+    pub(super) fn waiting(&self) -> impl Iterator<Item = &AttentionItem> + Clone {
         let waits = self
             .waiting
             .get_or_init(|| self.desk.waiting(&self.drivers));
@@ -193,7 +195,7 @@ impl Site {
 
     /// Lists the calls that wait for approval, if the viewer may approve them. Viewers who
     /// may only see summaries may not see what a call would do.
-    pub(super) fn calls(&self) -> Vec<OpenCall> {
+    pub(super) fn calls(&self) -> Vec<CallAwaitingApproval> {
         if self.is_developer() && self.sees_all() {
             self.desk.board().calls(&self.drivers)
         } else {
@@ -201,11 +203,11 @@ impl Site {
         }
     }
 
-    pub(super) fn runs(&self, wanted: &RunsWanted) -> Page<RunRow> {
+    pub(super) fn runs(&self, wanted: &RunIndexQuery) -> PagedRows<RunRow> {
         self.desk.board().runs(wanted, &self.drivers)
     }
 
-    pub(super) fn works(&self, wanted: &WorksWanted) -> Page<WorkRow> {
+    pub(super) fn works(&self, wanted: &WorkIndexQuery) -> PagedRows<WorkRow> {
         self.desk.board().works(wanted, &self.drivers)
     }
 
@@ -219,7 +221,7 @@ impl Site {
 pub(super) async fn show<P, G>(desk: Arc<Desk>, who: Who, gather: G) -> Response
 where
     P: Template + Send + 'static,
-    G: FnOnce(&Site) -> Result<P, Problems> + Send + 'static,
+    G: FnOnce(&Site) -> Result<P, WorkshopFailures> + Send + 'static,
 {
     let looking = who.clone();
     let seen = Arc::clone(&desk);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_journal::{EventFilter, EventQuery as Asked, JournalRecord};
 use artel_types::{Failure, FailureCode, Timestamp};
-use artel_workshop::{View, seen};
+use artel_workshop::{TimelineDetailLevel, seen};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -71,7 +71,7 @@ pub(super) async fn page(
 }
 
 fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
-    let eyes = site.eyes(View::Full);
+    let eyes = site.eyes(TimelineDetailLevel::Full);
     let reader = site.desk.reader();
     let mut filter = filter(&wanted, site.now())?;
     let mut before = wanted.before;

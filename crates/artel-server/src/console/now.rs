@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{RunRow, RunsWanted, Stage, Standing, View, WaitSort, Waits};
+use artel_workshop::{
+    AttentionItem, AttentionKind, RunCompletionFilter, RunIndexQuery, RunRow, RunStatus,
+    TimelineDetailLevel,
+};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use axum::extract::State;
@@ -100,22 +103,23 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
 
 fn gather(site: &Site) -> Result<Now, Failure> {
     let waits = site.waiting();
-    let of = |kind: WaitSort| waits.clone().filter(move |it| it.kind == kind);
-    let is_asked = |it: &Waits| matches!(it.kind, WaitSort::Question | WaitSort::Failed);
-    let decided = |it: &Waits| {
+    let of = |kind: AttentionKind| waits.clone().filter(move |it| it.kind == kind);
+    let is_asked =
+        |it: &AttentionItem| matches!(it.kind, AttentionKind::Question | AttentionKind::Failed);
+    let decided = |it: &AttentionItem| {
         matches!(
             it.kind,
-            WaitSort::Plan | WaitSort::Changeset | WaitSort::Unfinished
+            AttentionKind::Plan | AttentionKind::Changeset | AttentionKind::Unfinished
         )
     };
-    let (mine, theirs): (Vec<&Waits>, Vec<&Waits>) = waits
+    let (mine, theirs): (Vec<&AttentionItem>, Vec<&AttentionItem>) = waits
         .clone()
         .filter(|it| decided(it) || is_asked(it) && !site.decides(it))
         .partition(|it| site.decides(it));
-    let under_way = site.runs(&RunsWanted {
-        stage: Stage::Open,
-        state: Some(Standing::Running),
-        ..RunsWanted::default()
+    let under_way = site.runs(&RunIndexQuery {
+        stage: RunCompletionFilter::Open,
+        state: Some(RunStatus::Running),
+        ..RunIndexQuery::default()
     });
     Ok(Now {
         frame: site.frame("now", "Now"),
@@ -128,10 +132,10 @@ fn gather(site: &Site) -> Result<Now, Failure> {
             .collect(),
         needs: Needs {
             calls: calls(site, None)?,
-            queries: queries(site, of(WaitSort::Question).take(SHOWN)),
+            queries: queries(site, of(AttentionKind::Question).take(SHOWN)),
         },
         unplanned: AllUnplanned::of(
-            of(WaitSort::Failed)
+            of(AttentionKind::Failed)
                 .filter(|it| site.decides(it))
                 .take(SHOWN),
         ),
@@ -149,8 +153,8 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         },
         is_held: site.workshop.is_daemon_held()?,
         can_try: site.is_developer(),
-        in_queue: of(WaitSort::Left).count(),
-        queue: of(WaitSort::Left)
+        in_queue: of(AttentionKind::Left).count(),
+        queue: of(AttentionKind::Left)
             .take(SHOWN)
             .map(|it| queued(site, it))
             .collect(),
@@ -160,7 +164,7 @@ fn gather(site: &Site) -> Result<Now, Failure> {
 
 /// Returns the card of work that waits for its turn. If the work could not continue, the
 /// card says why: that is not an event, and the daemon tries again by itself.
-fn queued(site: &Site, waits: &Waits) -> Card {
+fn queued(site: &Site, waits: &AttentionItem) -> Card {
     let mut queued = card(waits);
     if let Some(why) = site.desk.load.stuck(Task::Work(waits.trace)) {
         queued.text = coded(&words::stuck(&why));
@@ -169,7 +173,10 @@ fn queued(site: &Site, waits: &Waits) -> Card {
 }
 
 /// Returns the questions that the viewer may answer, with the answers that they may give.
-pub(super) fn queries<'w>(site: &Site, asked: impl Iterator<Item = &'w Waits>) -> Vec<Query> {
+pub(super) fn queries<'w>(
+    site: &Site,
+    asked: impl Iterator<Item = &'w AttentionItem>,
+) -> Vec<Query> {
     let mine = asked.filter(|it| site.decides(it));
     mine.map(|it| query(it, &rights::choices_of(&site.who, it)))
         .collect()
@@ -179,17 +186,17 @@ pub(super) fn queries<'w>(site: &Site, asked: impl Iterator<Item = &'w Waits>) -
 pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Failure> {
     let open = site.calls().into_iter();
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
-    let eyes = site.eyes(View::Full);
+    let eyes = site.eyes(TimelineDetailLevel::Full);
     let seen = site.workshop.calls_seen(open.collect(), &eyes)?;
     let widest = rights::widest_grant(&site.who);
     Ok(seen.into_iter().map(|it| call(it, widest)).collect())
 }
 
 fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {
-    let open = site.runs(&RunsWanted {
-        stage: Stage::Open,
+    let open = site.runs(&RunIndexQuery {
+        stage: RunCompletionFilter::Open,
         limit: SHOWN,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     });
     let mut rows = Vec::new();
     for row in &open.rows {
@@ -201,7 +208,7 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
         if let Some(work) = site.work(row.trace) {
             going.tokens = Some(words::tokens(work.tokens));
             going.cost = words::cost(work.cost, work.tokens);
-        } else if row.state == Standing::Left
+        } else if row.state == RunStatus::Left
             && let Some(why) = site.desk.load.stuck(Task::Run(row.run))
         {
             // Work shows this in the queue; a run without work has no other place to show
@@ -227,18 +234,18 @@ fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
 }
 
 fn finished(site: &Site) -> Vec<Going> {
-    let over = site.runs(&RunsWanted {
-        stage: Stage::Over,
+    let over = site.runs(&RunIndexQuery {
+        stage: RunCompletionFilter::Over,
         limit: FINISHED,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     });
     let nobody = BTreeSet::new();
     over.rows.iter().map(|row| listed(row, &nobody)).collect()
 }
 
 /// Returns the traces of the works with an unanswered question.
-pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w Waits>) -> BTreeSet<TraceId> {
-    let questions = waits.filter(|it| it.kind == WaitSort::Question);
+pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w AttentionItem>) -> BTreeSet<TraceId> {
+    let questions = waits.filter(|it| it.kind == AttentionKind::Question);
     questions.map(|it| it.trace).collect()
 }
 
@@ -246,7 +253,7 @@ pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w Waits>) -> BTreeSet<Tra
 /// run, which is shown as waiting and not as abandoned.
 pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
     let standing = match row.state {
-        Standing::Left if asking.contains(&row.trace) => Standing::Waiting,
+        RunStatus::Left if asking.contains(&row.trace) => RunStatus::Waiting,
         standing => standing,
     };
     Going {
@@ -254,7 +261,7 @@ pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
         title: words::short(&row.title, 160),
         state: words::standing(standing),
         note: match row.state {
-            Standing::Waiting => row.note.clone().unwrap_or_default(),
+            RunStatus::Waiting => row.note.clone().unwrap_or_default(),
             _ => String::new(),
         },
         steps: None,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Fact, Failure, Money};
-use artel_workshop::{Drafted, Estimate, PlanRun, Work};
+use artel_workshop::{DraftedPlanVersion, PlanRun, StepEstimate, Work};
 use askama::Template;
 use axum::extract::State;
 use axum::http::header;
@@ -126,7 +126,7 @@ pub(super) struct Changed {
 struct Read {
     site: Site,
     work: Work,
-    drafted: Drafted,
+    drafted: DraftedPlanVersion,
     plan: Plan,
     from: Option<u32>,
 }
@@ -169,7 +169,7 @@ async fn rendered(
     desk.look(move || render(&gather(read, &estimates)?)).await
 }
 
-fn gather(read: Read, estimates: &[Estimate]) -> Result<PlanPage, Failure> {
+fn gather(read: Read, estimates: &[StepEstimate]) -> Result<PlanPage, Failure> {
     let Read {
         site,
         work,
@@ -254,7 +254,7 @@ fn claims(work: &Work) -> Vec<Claimed> {
 }
 
 fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
-    let row = |it: &Drafted| VersionRow {
+    let row = |it: &DraftedPlanVersion| VersionRow {
         number: it.fact.version,
         by: it.by.label().into_owned(),
         at: words::when(it.at),
@@ -321,7 +321,7 @@ fn changed(line: &str) -> Changed {
     }
 }
 
-fn sum(estimates: &[Estimate]) -> Option<Money> {
+fn sum(estimates: &[StepEstimate]) -> Option<Money> {
     let all: Option<Vec<Money>> = estimates.iter().map(|it| it.cost).collect();
     all.map(|all| all.into_iter().fold(Money(0), |sum, cost| sum + cost))
 }

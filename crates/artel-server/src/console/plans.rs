@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{RequestStatus, WorkRow, WorksWanted};
+use artel_workshop::{RequestStatus, WorkIndexQuery, WorkRow};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -61,12 +61,12 @@ pub(super) async fn page(
 
 fn gather(site: &Site, wanted: Wanted) -> Plans {
     let mut all = RequestStatus::ALL.into_iter();
-    let page = site.works(&WorksWanted {
+    let page = site.works(&WorkIndexQuery {
         status: all.find(|it| it.as_str() == wanted.status),
         text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
         before: wanted.before,
         limit: MOST,
-        ..WorksWanted::default()
+        ..WorkIndexQuery::default()
     });
     Plans {
         frame: site.frame("plans", "Plans"),

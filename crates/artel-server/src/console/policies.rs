@@ -2,7 +2,7 @@
 //! of roles.
 
 use artel_types::Failure;
-use artel_workshop::{Problems, RuleShown};
+use artel_workshop::{PolicyRuleRow, WorkshopFailures};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -57,11 +57,11 @@ pub(super) struct Bound {
 
 impl Policies {
     /// Returns the policies in force.
-    pub(super) fn of(site: &Site) -> Result<Self, Problems> {
+    pub(super) fn of(site: &Site) -> Result<Self, WorkshopFailures> {
         let workshop = &site.workshop;
         let shown = workshop.policy_shown();
         let redactor = workshop.caller().redactor();
-        let written = |it: &RuleShown| Row {
+        let written = |it: &PolicyRuleRow| Row {
             answer: it.answer,
             what: coded(&format!("`{}`", redactor.redact(&it.rule))),
             why: redactor
@@ -103,7 +103,7 @@ fn row(answer: &'static str, what: &str, from: &str) -> Row {
     }
 }
 
-fn roles(site: &Site) -> Result<Vec<Bound>, Problems> {
+fn roles(site: &Site) -> Result<Vec<Bound>, WorkshopFailures> {
     let caller = site.workshop.caller();
     let bound = |id: String| match caller.agent(&id) {
         Ok(it) => Bound {

@@ -1,7 +1,7 @@
 //! Everything that waits for a person, as cards with the possible actions.
 
 use artel_types::{GrantOffer, GrantReach};
-use artel_workshop::{CallSeen, WaitSort, Waits};
+use artel_workshop::{AttentionItem, AttentionKind, CallApprovalView};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -110,8 +110,8 @@ impl HtmlSafe for AllUnplanned {}
 
 impl AllUnplanned {
     /// Collects the requests from the wait list.
-    pub(super) fn of<'a>(waits: impl Iterator<Item = &'a Waits>) -> Self {
-        let failed = waits.filter(|it| it.kind == WaitSort::Failed);
+    pub(super) fn of<'a>(waits: impl Iterator<Item = &'a AttentionItem>) -> Self {
+        let failed = waits.filter(|it| it.kind == AttentionKind::Failed);
         Self {
             unplanned: failed.map(unplanned).collect(),
         }
@@ -139,10 +139,10 @@ impl Needs {
 }
 
 /// Returns the card of something that is decided on a page of its own.
-pub(super) fn card(waits: &Waits) -> Card {
+pub(super) fn card(waits: &AttentionItem) -> Card {
     let href = match waits.kind {
-        WaitSort::Plan | WaitSort::Unfinished => format!("/plans/{}", waits.id),
-        WaitSort::Changeset => format!("/changesets/{}", waits.id),
+        AttentionKind::Plan | AttentionKind::Unfinished => format!("/plans/{}", waits.id),
+        AttentionKind::Changeset => format!("/changesets/{}", waits.id),
         _ => {
             format!("/runs/{}", waits.trace.short())
         }
@@ -159,7 +159,7 @@ pub(super) fn card(waits: &Waits) -> Card {
 
 /// Returns the form of a question with the answers that the viewer may give: `mine` of its
 /// choices.
-pub(super) fn query(waits: &Waits, mine: &[String]) -> Query {
+pub(super) fn query(waits: &AttentionItem, mine: &[String]) -> Query {
     let (run, question) = match waits.id.split_once('/') {
         Some((run, question)) => (run, Some(question.to_owned())),
         None => (waits.id.as_str(), None),
@@ -222,7 +222,7 @@ fn choices(values: &[String]) -> Vec<Choice> {
 }
 
 /// Returns a request for which no plan was made, with the reason.
-fn unplanned(waits: &Waits) -> Unplanned {
+fn unplanned(waits: &AttentionItem) -> Unplanned {
     Unplanned {
         field: format!("again-{}", waits.id),
         id: waits.id.clone(),
@@ -234,7 +234,7 @@ fn unplanned(waits: &Waits) -> Unplanned {
 
 /// Returns the form of a call, with everything it would do if the viewer may see that.
 /// `widest` is how far an approval by the viewer may reach.
-pub(super) fn call(seen: CallSeen, widest: GrantReach) -> Call {
+pub(super) fn call(seen: CallApprovalView, widest: GrantReach) -> Call {
     Call {
         id: seen.id,
         trace: seen.trace.short(),

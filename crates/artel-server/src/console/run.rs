@@ -10,7 +10,10 @@ use std::sync::Arc;
 use artel_rules::tally::RunMetricsBuilder;
 use artel_types::plan::StepState;
 use artel_types::{Failure, Money, RunId};
-use artel_workshop::{RunRow, Standing, StepRow, Telling, View, WaitSort, Waits, Words, Work};
+use artel_workshop::{
+    AttentionItem, AttentionKind, ReplyTextMode, RunRow, RunStatus, StepRow, TimelineDetailLevel,
+    Work, WorkTimelineBuilder,
+};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -136,7 +139,11 @@ pub(super) async fn page(
 fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
     let subject = Subject::find(site, id)?;
     let is_full = wanted.view == "full" && site.sees_all();
-    let eyes = site.eyes(if is_full { View::Full } else { View::Summary });
+    let eyes = site.eyes(if is_full {
+        TimelineDetailLevel::Full
+    } else {
+        TimelineDetailLevel::Summary
+    });
     let mut story = site.workshop.excerpt_told(&subject.excerpt, &eyes);
     let title = story.title_of(subject.run);
     let title = title.or_else(|| Some(subject.work.as_ref()?.request.title.clone()));
@@ -195,21 +202,21 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     let waits = site.waiting();
     let of_trace = waits.filter(|it| it.trace == trace);
     let unplanned = AllUnplanned::of(of_trace.clone().filter(|it| site.decides(it)));
-    let waits: Vec<&Waits> = of_trace
-        .filter(|it| it.kind == WaitSort::Question)
+    let waits: Vec<&AttentionItem> = of_trace
+        .filter(|it| it.kind == AttentionKind::Question)
         .collect();
     let is_over = standing.as_ref().is_some_and(|(it, _)| it.is_over());
     let status = subject.work.as_ref().map(|work| work.status().as_str());
     let state = match &standing {
         // While it waits for an answer no process drives it, which must not look like an
         // abandoned run.
-        Some((Standing::Left, _)) if !waits.is_empty() => words::standing(Standing::Waiting),
+        Some((RunStatus::Left, _)) if !waits.is_empty() => words::standing(RunStatus::Waiting),
         Some((standing, _)) => words::standing(*standing),
         None => words::state(status.unwrap_or("pending")),
     };
     let can_resume = standing.as_ref().is_some_and(|(it, _)| match it {
-        Standing::Paused => true,
-        Standing::Left => waits.is_empty(),
+        RunStatus::Paused => true,
+        RunStatus::Left => waits.is_empty(),
         _ => false,
     });
     let can_pause = !can_resume
@@ -219,7 +226,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     // The reason why a task got stuck is outdated if the task was since resumed elsewhere,
     // answered, paused or ended.
     let is_left = match &standing {
-        Some((standing, driver)) => *standing == Standing::Left && driver.is_none(),
+        Some((standing, driver)) => *standing == RunStatus::Left && driver.is_none(),
         None => status == Some("pending"),
     };
     let stuck = subject.task().and_then(|task| site.desk.load.stuck(task));
@@ -278,10 +285,10 @@ fn planned(
     site: &Site,
     work: &Work,
     page: &mut RunPage,
-    story: &mut Telling,
+    story: &mut WorkTimelineBuilder,
 ) -> Result<(), Failure> {
-    let eyes = site.eyes(View::Summary);
-    let narrator = site.workshop.narrator(eyes, Words::Told);
+    let eyes = site.eyes(TimelineDetailLevel::Summary);
+    let narrator = site.workshop.narrator(eyes, ReplyTextMode::Told);
     let (picture, told) = site.workshop.picture_told(work, LOOKING, narrator)?;
     let now = site.now();
     let rows = picture.rows(now);
@@ -332,7 +339,7 @@ fn state(row: &StepRow) -> words::State {
     }
 }
 
-fn step(row: &StepRow, story: &mut Telling) -> StepView {
+fn step(row: &StepRow, story: &mut WorkTimelineBuilder) -> StepView {
     let attempts = story.attempts_of(&row.id).into_iter();
     StepView {
         number: row.number,
@@ -357,7 +364,7 @@ fn standing(
     site: &Site,
     subject: &Subject,
     run: RunId,
-) -> Result<(Standing, Option<String>), Failure> {
+) -> Result<(RunStatus, Option<String>), Failure> {
     match listed(site, subject) {
         Some(row) => Ok((row.state, site.drivers.run(run).map(str::to_owned))),
         None => site.workshop.standing_of(run),

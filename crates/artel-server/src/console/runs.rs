@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Kinship, RunsWanted, Standing};
+use artel_workshop::{ChildRunFilter, RunIndexQuery, RunStatus};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -17,15 +17,15 @@ use crate::door::Who;
 const MOST: usize = 100;
 
 /// The states that can be filtered by.
-const STATES: [Standing; 8] = [
-    Standing::Running,
-    Standing::Paused,
-    Standing::Waiting,
-    Standing::Left,
-    Standing::Complete,
-    Standing::Partial,
-    Standing::Failed,
-    Standing::Cancelled,
+const STATES: [RunStatus; 8] = [
+    RunStatus::Running,
+    RunStatus::Paused,
+    RunStatus::Waiting,
+    RunStatus::Left,
+    RunStatus::Complete,
+    RunStatus::Partial,
+    RunStatus::Failed,
+    RunStatus::Cancelled,
 ];
 
 #[derive(Template)]
@@ -63,16 +63,16 @@ pub(super) async fn page(
 
 fn gather(site: &Site, wanted: Wanted) -> Runs {
     let state = STATES.iter().find(|it| it.words() == wanted.state);
-    let page = site.runs(&RunsWanted {
+    let page = site.runs(&RunIndexQuery {
         state: state.copied(),
         kinship: match wanted.all.as_str() {
-            "on" => Kinship::All,
-            _ => Kinship::TopLevel,
+            "on" => ChildRunFilter::All,
+            _ => ChildRunFilter::TopLevel,
         },
         text: Some(wanted.text.clone()).filter(|text| !text.is_empty()),
         before: wanted.before,
         limit: MOST,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     });
     let asking = asking(site.waiting());
     Runs {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use artel_policy::GrantEntry;
 use artel_types::Failure;
 use artel_types::model::Provider;
-use artel_workshop::{ModelRow, Portal, PortalOperation, Problems, RoleSees, TokenRow, ViewerRole};
+use artel_workshop::{
+    ModelRow, Portal, PortalOperation, RoleVisibility, TokenRow, ViewerRole, WorkshopFailures,
+};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -99,7 +101,7 @@ async fn models(desk: &Desk, who: &Who) -> Result<Vec<ModelRow>, Failure> {
     Ok(who.workshop(desk)?.models(None).await?.list())
 }
 
-fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, Problems> {
+fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFailures> {
     let workshop = &site.workshop;
     let settings = &workshop.settings;
     let seen = workshop.who_sees();
@@ -163,7 +165,7 @@ fn model(row: ModelRow) -> Model {
     }
 }
 
-fn rule(it: RoleSees) -> Rule {
+fn rule(it: RoleVisibility) -> Rule {
     Rule {
         about: match it.role {
             "user" => "requests, plans, what came of each step, changesets, reports",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_rules::tally::SkillStats;
 use artel_types::Money;
-use artel_workshop::{LessonKept, Problems, SkillList, SkillShown, ViewerRole};
+use artel_workshop::{SkillDetail, SkillLesson, SkillList, ViewerRole, WorkshopFailures};
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
@@ -55,10 +55,10 @@ pub(super) struct Figures {
 #[template(path = "skill.html")]
 pub(super) struct SkillPage {
     pub(super) frame: Frame,
-    pub(super) it: SkillShown,
+    pub(super) it: SkillDetail,
     pub(super) scope: String,
     pub(super) stats: Option<Figures>,
-    pub(super) lessons: Vec<LessonKept>,
+    pub(super) lessons: Vec<SkillLesson>,
     pub(super) files: Vec<FileShown>,
 }
 
@@ -83,7 +83,7 @@ pub(super) struct FromWhere {
     portal: Option<String>,
 }
 
-fn gather(site: &Site) -> Result<Skills, Problems> {
+fn gather(site: &Site) -> Result<Skills, WorkshopFailures> {
     site.who.needs(ViewerRole::Developer)?;
     let mut page = Skills {
         frame: site.frame("skills", "Skills"),
@@ -138,7 +138,11 @@ pub(super) async fn one(
     .await
 }
 
-fn gather_one(site: &Site, name: &str, portal: Option<&str>) -> Result<SkillPage, Problems> {
+fn gather_one(
+    site: &Site,
+    name: &str,
+    portal: Option<&str>,
+) -> Result<SkillPage, WorkshopFailures> {
     site.who.needs(ViewerRole::Developer)?;
     let workshop = standing_in(&site.workshop, portal)?;
     let it = workshop.caller().skill(name)?;
@@ -180,7 +184,7 @@ fn gather_one(site: &Site, name: &str, portal: Option<&str>) -> Result<SkillPage
 }
 
 /// Returns the text of a skill's file, or `None` if it is not UTF-8 text or is too large.
-fn text_of(skill: &SkillShown, path: &str) -> Option<String> {
+fn text_of(skill: &SkillDetail, path: &str) -> Option<String> {
     let file = std::path::Path::new(&skill.folder).join(path);
     let bytes = artel_files::read_bounded(&file, LARGEST).ok()?;
     String::from_utf8(bytes).ok()

@@ -4,7 +4,7 @@ use artel_policy::record::is_deceptive;
 use artel_rules::usage::UsageTotals;
 use artel_types::plan::StepState;
 use artel_types::{Money, Timestamp, Tokens};
-use artel_workshop::{Mark, Standing, price};
+use artel_workshop::{RunStatus, TimelineLineKind, price};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -125,16 +125,16 @@ pub(super) fn short(text: &str, longest: usize) -> String {
 }
 
 /// Returns the state to show for a run.
-pub(super) fn standing(standing: Standing) -> State {
+pub(super) fn standing(standing: RunStatus) -> State {
     let (sign, class) = match standing {
-        Standing::Running => ("▶", "going"),
-        Standing::Paused => ("⏸", "waits"),
-        Standing::Waiting => ("?", "waits"),
-        Standing::Left => ("…", "waits"),
-        Standing::Complete => ("✓", "good"),
-        Standing::Partial => ("◐", "bad"),
-        Standing::Failed => ("✗", "bad"),
-        Standing::Cancelled => ("⊘", "off"),
+        RunStatus::Running => ("▶", "going"),
+        RunStatus::Paused => ("⏸", "waits"),
+        RunStatus::Waiting => ("?", "waits"),
+        RunStatus::Left => ("…", "waits"),
+        RunStatus::Complete => ("✓", "good"),
+        RunStatus::Partial => ("◐", "bad"),
+        RunStatus::Failed => ("✗", "bad"),
+        RunStatus::Cancelled => ("⊘", "off"),
     };
     State {
         sign,
@@ -180,19 +180,19 @@ pub(super) fn state(word: &'static str) -> State {
 }
 
 /// Returns the sign and the CSS class for a line of a story.
-pub(super) fn mark(mark: Mark) -> (&'static str, &'static str) {
+pub(super) fn mark(mark: TimelineLineKind) -> (&'static str, &'static str) {
     match mark {
-        Mark::Head => ("■", "head"),
-        Mark::Turn => ("", "turn"),
-        Mark::Plain => ("·", "plain"),
-        Mark::Done => ("✓", "good"),
-        Mark::Bad => ("✗", "bad"),
-        Mark::Waits => ("?", "waits"),
-        Mark::Words => ("“", "words"),
-        Mark::Call => ("→", "call"),
-        Mark::Result => ("←", "result"),
-        Mark::Failed => ("✗", "bad"),
-        Mark::Detail => ("", "detail"),
+        TimelineLineKind::Head => ("■", "head"),
+        TimelineLineKind::Turn => ("", "turn"),
+        TimelineLineKind::Plain => ("·", "plain"),
+        TimelineLineKind::Done => ("✓", "good"),
+        TimelineLineKind::Bad => ("✗", "bad"),
+        TimelineLineKind::Waits => ("?", "waits"),
+        TimelineLineKind::Words => ("“", "words"),
+        TimelineLineKind::Call => ("→", "call"),
+        TimelineLineKind::Result => ("←", "result"),
+        TimelineLineKind::Failed => ("✗", "bad"),
+        TimelineLineKind::Detail => ("", "detail"),
     }
 }
 

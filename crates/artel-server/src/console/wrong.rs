@@ -2,7 +2,7 @@
 //! providers that are not called.
 
 use artel_types::Failure;
-use artel_workshop::{HeldBack, HeldBy};
+use artel_workshop::{ProviderSuspensionCause, SuspendedProvider};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
@@ -46,11 +46,11 @@ impl Wrong {
         let trouble = site.workshop.daemon_trouble()?;
         let redactor = site.workshop.caller().redactor();
         let held = site.desk.board().held_back(site.now());
-        let one = |it: HeldBack| Held {
+        let one = |it: SuspendedProvider| Held {
             name: it.name,
             how: match it.by {
-                HeldBy::Itself => "is paused",
-                HeldBy::Failures => "is left alone",
+                ProviderSuspensionCause::Itself => "is paused",
+                ProviderSuspensionCause::Failures => "is left alone",
             },
             until: words::when(it.until),
             why: redactor.redact(&it.why).into_owned(),

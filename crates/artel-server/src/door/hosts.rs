@@ -7,7 +7,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use artel_workshop::ConsoleName;
+use artel_workshop::ConsoleHostName;
 
 use crate::listen::Reach;
 
@@ -32,7 +32,7 @@ impl CalledAs {
 /// The allowed values of `Host`.
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
-    console: ConsoleName,
+    console: ConsoleHostName,
     /// Names of a proxy that belong to this console alone.
     proxied: Vec<String>,
     addresses: Vec<String>,
@@ -44,7 +44,7 @@ impl Hosts {
     ///
     /// An unspecified address such as 0.0.0.0 is not a name to call the server by: on this
     /// machine loopback is used instead, and other machines use a name from the settings.
-    pub(crate) fn of(bound: SocketAddr, console: ConsoleName, more: &[String]) -> Self {
+    pub(crate) fn of(bound: SocketAddr, console: ConsoleHostName, more: &[String]) -> Self {
         let (port, ip) = (bound.port(), bound.ip());
         let mut addresses = Vec::new();
         if !ip.is_unspecified() {
@@ -117,7 +117,7 @@ fn is_a_proxys(host: &str) -> bool {
 ///
 /// A proxy has TLS. The console's name below `localhost` resolves to 127.0.0.1 and `[::1]`,
 /// so it is left out if the server listens on neither.
-pub fn console_bases(console: &ConsoleName, listen: &str, hosts: &[String]) -> Vec<String> {
+pub fn console_bases(console: &ConsoleHostName, listen: &str, hosts: &[String]) -> Vec<String> {
     let hosts = hosts.iter().map(|host| host.trim().to_ascii_lowercase());
     let proxied = hosts.filter(|host| is_a_proxys(host));
     let mut bases: Vec<String> = proxied.map(|host| format!("https://{host}")).collect();
@@ -142,14 +142,14 @@ fn is_where_localhost_leads(ip: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use artel_workshop::ConsoleName;
+    use artel_workshop::ConsoleHostName;
 
     use super::{CalledAs, Hosts, console_bases};
 
     const NAME: &str = "018f2b3c-0f1e2d3c4b5a69788796a5b4c3d2e1f0.localhost";
 
-    fn name() -> ConsoleName {
-        ConsoleName::parse(NAME).unwrap()
+    fn name() -> ConsoleHostName {
+        ConsoleHostName::parse(NAME).unwrap()
     }
 
     fn words(hosts: &[&str]) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use artel_types::{Failure, FailureCode, Timestamp};
-use artel_workshop::{Pass, SignIn, SignInAge, ViewerRole, Workshop};
+use artel_workshop::{AuthenticatedPrincipal, SignIn, SignInAge, ViewerRole, Workshop};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode, header};
@@ -33,7 +33,7 @@ const OPEN: &[&str] = &[
 #[derive(Debug, Clone)]
 pub(crate) struct Who {
     /// The person or program.
-    pub(crate) pass: Pass,
+    pub(crate) pass: AuthenticatedPrincipal,
     /// The sign-in at the console; `None` for a token.
     pub(crate) sign_in: Option<SignIn>,
 }

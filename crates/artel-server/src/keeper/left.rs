@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use artel_types::plan::{PlanState, RequestSize, Urgency};
 use artel_types::{Failure, TraceId};
-use artel_workshop::{Board, Drivers, RunsWanted, Standing, WaitSort, Waits, WorkRow};
+use artel_workshop::{
+    AttentionItem, AttentionKind, DriverProcesses, RunIndexQuery, RunStatus, WorkRow, WorkshopIndex,
+};
 
 use super::Task;
 use crate::desk::Desk;
@@ -22,16 +24,16 @@ pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let board = desk.board();
     let waits = board.waiting(&drivers).into_iter();
-    let works = waits.filter(|it| it.kind == WaitSort::Left);
-    let left = |it: Arc<Waits>| {
+    let works = waits.filter(|it| it.kind == AttentionKind::Left);
+    let left = |it: Arc<AttentionItem>| {
         let urgency = on_board(&board, it.trace).unwrap_or_default();
         (Task::Work(it.trace), it.title.clone(), urgency)
     };
     let mut left: Vec<LeftOver> = works.map(left).collect();
-    let wanted = RunsWanted {
-        state: Some(Standing::Left),
+    let wanted = RunIndexQuery {
+        state: Some(RunStatus::Left),
         limit: MOST_LEFT,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     };
     for row in board.runs(&wanted, &drivers).rows {
         if row.parent.is_none() && board.work(row.trace, &drivers).is_none() {
@@ -45,7 +47,7 @@ pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
 pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let waits = desk.board().waiting(&drivers).into_iter();
-    let paused = waits.filter(|it| it.kind == WaitSort::Paused);
+    let paused = waits.filter(|it| it.kind == AttentionKind::Paused);
     Ok(paused.map(|it| (it.id.clone(), it.title.clone())).collect())
 }
 
@@ -59,8 +61,8 @@ pub(super) fn urgency(desk: &Desk, trace: TraceId) -> Option<Urgency> {
     })
 }
 
-fn on_board(board: &Board, trace: TraceId) -> Option<Urgency> {
-    let row = board.work(trace, &Drivers::default())?;
+fn on_board(board: &WorkshopIndex, trace: TraceId) -> Option<Urgency> {
+    let row = board.work(trace, &DriverProcesses::default())?;
     let asked = asked(&row.source, row.size, row.urgency);
     Some(if is_decided(&row) {
         asked.max(Urgency::High)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use artel_journal::EventFilter;
 use artel_types::{Failure, FailureCode, RunId, TraceId};
-use artel_workshop::{RunOrder, Workshop};
+use artel_workshop::{RunStartOptions, Workshop};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Task;
@@ -24,7 +24,7 @@ pub(crate) enum Order {
 /// A run to start in a person's or program's name.
 pub(crate) struct Begin {
     pub(super) workshop: Arc<Workshop>,
-    pub(super) order: RunOrder,
+    pub(super) order: RunStartOptions,
     /// Receives why the run did not start, or `None` once it is over.
     pub(super) over: oneshot::Sender<Option<Failure>>,
 }
@@ -68,7 +68,7 @@ impl Orders {
 pub(crate) async fn begin(
     desk: &Desk,
     workshop: Arc<Workshop>,
-    order: RunOrder,
+    order: RunStartOptions,
 ) -> Result<(RunId, TraceId), Failure> {
     if workshop.is_daemon_held()? {
         return Err(

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use artel_types::{Actor, ActorKind, ActorSurface, Failure};
 use artel_workshop::{
-    Company, HintVisibility, NullRunObserver, RemoteApprover, RunSuspendReason, Settled,
-    ShutdownLevel, Went, Workshop,
+    HintVisibility, NullRunObserver, RemoteApprover, RequestOutcome, RunObservers,
+    RunSuspendReason, ShutdownLevel, WorkAdvanceOutcome, Workshop,
 };
 use tokio::sync::watch;
 
@@ -34,7 +34,7 @@ pub(super) async fn go_on(
     let model = manner.model.as_deref();
     let went = match task {
         // A task that a person paused continues only when they resume it.
-        Task::Work(trace) if workshop.is_resting(trace)? => Went::Nothing,
+        Task::Work(trace) if workshop.is_resting(trace)? => WorkAdvanceOutcome::Nothing,
         Task::Work(trace) => {
             let work = workshop.work(trace)?;
             let workshop = acting(&workshop, work.set_going_by())?;
@@ -52,10 +52,10 @@ pub(super) async fn go_on(
         desk.manners.forget(task);
     }
     Ok(match went {
-        Went::Settled(Settled::Left(left)) => rest_of(&left),
-        Went::Carried(carried) => carried.left.as_ref().map_or(Rest::Done, rest_of),
-        Went::Ran(done) => done.left.as_ref().map_or(Rest::Done, rest_of),
-        Went::Settled(_) | Went::Nothing => Rest::Done,
+        WorkAdvanceOutcome::Settled(RequestOutcome::Left(left)) => rest_of(&left),
+        WorkAdvanceOutcome::Carried(carried) => carried.left.as_ref().map_or(Rest::Done, rest_of),
+        WorkAdvanceOutcome::Ran(done) => done.left.as_ref().map_or(Rest::Done, rest_of),
+        WorkAdvanceOutcome::Settled(_) | WorkAdvanceOutcome::Nothing => Rest::Done,
     })
 }
 
@@ -119,13 +119,13 @@ fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
 /// Returns the observers of a run that the daemon drives. Nobody sits at the daemon:
 /// questions and calls that need approval wait in the journal for an answer, and untrusted
 /// skills and hooks are not used.
-fn company(asks: Asks, stop: watch::Receiver<ShutdownLevel>) -> Company {
+fn company(asks: Asks, stop: watch::Receiver<ShutdownLevel>) -> RunObservers {
     let audience = Arc::new(asks.clone());
     let approver = Aside {
         inner: RemoteApprover::new(stop.clone()),
         asks,
     };
-    Company {
+    RunObservers {
         audience,
         approver: Some(Arc::new(approver)),
         person: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artel_workshop::{BUCKETS, Histogram, Meter, UsageSum};
+use artel_workshop::{BUCKETS, DurationHistogram, UsageSum, WorkshopMetrics};
 
 use super::traffic::{Counted, Traffic};
 
@@ -24,7 +24,7 @@ pub(crate) struct Now {
 }
 
 /// Returns all metrics in Prometheus text format.
-pub(crate) fn page(meter: &Meter, now: &Now, traffic: &Traffic) -> String {
+pub(crate) fn page(meter: &WorkshopMetrics, now: &Now, traffic: &Traffic) -> String {
     let mut page = Page::default();
     page.runs(meter, now);
     page.models(meter);
@@ -41,7 +41,7 @@ struct Page(String);
 type Label<'a> = (&'a str, &'a str);
 
 impl Page {
-    fn runs(&mut self, meter: &Meter, now: &Now) {
+    fn runs(&mut self, meter: &WorkshopMetrics, now: &Now) {
         self.head("artel_runs", "gauge", "Runs that are not over.");
         for (state, count) in &now.standings {
             self.line("artel_runs", &[("state", state)], *count);
@@ -61,7 +61,7 @@ impl Page {
         }
     }
 
-    fn models(&mut self, meter: &Meter) {
+    fn models(&mut self, meter: &WorkshopMetrics) {
         let rows = meter.spent();
         let named: Vec<([Label<'_>; 2], &UsageSum)> = rows
             .iter()
@@ -134,7 +134,7 @@ impl Page {
         }
     }
 
-    fn tools(&mut self, meter: &Meter) {
+    fn tools(&mut self, meter: &WorkshopMetrics) {
         self.head("artel_tool_calls_total", "counter", "Calls of tools.");
         for (tool, outcomes) in &meter.tools {
             for (outcome, count) in outcomes {
@@ -152,7 +152,7 @@ impl Page {
         }
     }
 
-    fn work(&mut self, meter: &Meter, now: &Now) {
+    fn work(&mut self, meter: &WorkshopMetrics, now: &Now) {
         self.head(
             "artel_requests_total",
             "counter",
@@ -233,7 +233,7 @@ impl Page {
     }
 
     /// Writes a histogram. Its buckets are cumulative: each also counts those before it.
-    fn times(&mut self, name: &str, labels: &[Label<'_>], times: &Histogram) {
+    fn times(&mut self, name: &str, labels: &[Label<'_>], times: &DurationHistogram) {
         let bucket = format!("{name}_bucket");
         let mut sum = 0;
         for (at, count) in times.counts.iter().enumerate() {
@@ -271,14 +271,14 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use artel_workshop::{Histogram, Meter};
+    use artel_workshop::{DurationHistogram, WorkshopMetrics};
 
     use super::{Now, Page, page};
     use crate::telemetry::Traffic;
 
     #[test]
     fn names_stay_within_their_quotes() {
-        let mut meter = Meter::default();
+        let mut meter = WorkshopMetrics::default();
         let evil = "a\"} 1\nartel_fake{x=\"\\";
         meter.recoveries.insert(evil.to_owned(), 3);
         let text = page(&meter, &Now::default(), &Traffic::default());
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn buckets_count_what_is_below_them() {
-        let mut times = Histogram::default();
+        let mut times = DurationHistogram::default();
         [1, 5, 6, 70, 400_000]
             .into_iter()
             .for_each(|it| times.add(it));

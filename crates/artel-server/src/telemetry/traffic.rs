@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use artel_workshop::Histogram;
+use artel_workshop::DurationHistogram;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
@@ -25,7 +25,7 @@ pub(super) struct Counted {
     /// Number of requests by route, method and status.
     pub(super) requests: BTreeMap<(String, &'static str, u16), u64>,
     /// Time until the response began, by route.
-    pub(super) times: BTreeMap<String, Histogram>,
+    pub(super) times: BTreeMap<String, DurationHistogram>,
 }
 
 impl Traffic {

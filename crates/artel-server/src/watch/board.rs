@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use artel_journal::EventFilter;
-use artel_workshop::Overview;
+use artel_workshop::DashboardOverview;
 use tokio::time::Instant;
 
 use crate::desk::Desk;
@@ -25,7 +25,7 @@ pub(super) async fn keep_current(desk: Arc<Desk>) {
         let begun = Instant::now();
         let here = Arc::clone(&desk);
         let written = blocking(move || {
-            let overview = here.glance(Overview::of)?;
+            let overview = here.glance(DashboardOverview::of)?;
             here.workshop().write_dashboard(&overview)
         });
         if let Err(failure) = written.await {

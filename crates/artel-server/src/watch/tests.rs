@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use artel_config::{ProcessEnvironment, system_clock};
 use artel_journal::{EventFilter, EventQuery};
 use artel_types::{ActorSurface, Fact};
-use artel_workshop::{Caller, Flags, Init, NewPortal};
+use artel_workshop::{CommandContext, GlobalFlags, NewPortal, WorkshopInitMode};
 
 use super::*;
 
@@ -29,14 +29,14 @@ impl Place {
         let caller = |flags| {
             let variables = [("HOME", home.path().to_str().unwrap().to_owned())];
             let environment = ProcessEnvironment::of(variables, home.path());
-            Caller::new(environment, system_clock(), flags, ActorSurface::Cli).unwrap()
+            CommandContext::new(environment, system_clock(), flags, ActorSurface::Cli).unwrap()
         };
-        caller(Flags::default())
-            .init(Some(&root), Init::Complete)
+        caller(GlobalFlags::default())
+            .init(Some(&root), WorkshopInitMode::Complete)
             .unwrap();
-        let flags = Flags {
+        let flags = GlobalFlags {
             workshop: Some(root),
-            ..Flags::default()
+            ..GlobalFlags::default()
         };
         let workshop = Arc::new(caller(flags).workshop().unwrap());
         let project = home.path().join("shop");

@@ -3,7 +3,7 @@
 use std::fs;
 
 use artel_types::FailureCode;
-use artel_workshop::{CallReply, ViewerRole};
+use artel_workshop::{CallApprovalDecision, ViewerRole};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -271,7 +271,7 @@ fn whoever_answers_a_call_second_grants_nothing_for_good() {
     assert_eq!(refused.code(), "C005");
     let no = json!({ "hash": hash, "answer": "no", "reason": "not today" });
     house.post("developer", &path, &no).expect(200);
-    let always = CallReply::Always("we do".to_owned());
+    let always = CallApprovalDecision::Always("we do".to_owned());
     let second = house.workshop.answer_call(&call, hash, &always);
     assert_eq!(second.unwrap_err().first().code, FailureCode::R008);
     assert!(house.workshop.grants().unwrap().is_empty());

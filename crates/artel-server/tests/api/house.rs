@@ -12,7 +12,9 @@ use std::time::Duration;
 use artel_config::ProcessEnvironment;
 use artel_server::{Address, Options, Reach, Said};
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor, Failure, Timestamp};
-use artel_workshop::{Caller, Flags, Holder, Init, ShutdownLevel, ViewerRole, Workshop};
+use artel_workshop::{
+    CommandContext, GlobalFlags, ShutdownLevel, TokenHolder, ViewerRole, Workshop, WorkshopInitMode,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -66,7 +68,7 @@ impl House {
         let ahead = Arc::new(AtomicI64::new(0));
         let workshop = workshop(&folder, settings, &ahead);
         let token = |role: ViewerRole| {
-            let made = workshop.create_token(Some(role.as_str()), role, Holder::Person);
+            let made = workshop.create_token(Some(role.as_str()), role, TokenHolder::Person);
             let made = made.unwrap();
             (role.as_str(), made.done.token)
         };
@@ -244,10 +246,18 @@ fn workshop(folder: &TempDir, settings: &str, ahead: &Arc<AtomicI64>) -> Worksho
         Timestamp::from_micros(now + ahead.load(Ordering::Relaxed))
     };
     let clock = Clock::new(wall, move || uptime.uptime());
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     let caller = caller.with_room(DiskSpaceMonitor::awaited(|_| None));
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     std::fs::write(root.join("artel.toml"), settings).unwrap();
     caller.workshop().unwrap()
 }

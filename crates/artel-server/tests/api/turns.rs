@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_workshop::{
-    Company, HintVisibility, Listens, NullRunObserver, ShutdownLevel, ViewerRole,
+    DaemonListenAddress, HintVisibility, NullRunObserver, RunObservers, ShutdownLevel, ViewerRole,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -118,7 +118,7 @@ fn what_could_not_go_on_does_not_say_so_when_it_goes_on_elsewhere() {
     let driving = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = { runtime }.enable_all().build().unwrap();
-        let company = Company {
+        let company = RunObservers {
             audience: Arc::new(NullRunObserver),
             approver: None,
             person: None,
@@ -188,7 +188,7 @@ fn what_broke_off_is_told_until_the_next_start() {
     let listen = house.address.to_string();
     house
         .workshop
-        .daemon_is_up(&journal, Listens::AsSet(listen), 0)
+        .daemon_is_up(&journal, DaemonListenAddress::AsSet(listen), 0)
         .unwrap();
     assert_eq!(told(), Vec::<Value>::new(), "another daemon began");
 }

@@ -21,7 +21,10 @@ mod making;
 use std::time::{Duration, Instant};
 
 use artel_rules::usage::UsageDimension;
-use artel_workshop::{Board, Drivers, RunsWanted, Stage, Standing, WorksWanted, Workshop};
+use artel_workshop::{
+    DriverProcesses, RunCompletionFilter, RunIndexQuery, RunStatus, WorkIndexQuery, Workshop,
+    WorkshopIndex,
+};
 use figure::{Figure, Goal, median, millis};
 
 /// How often each look is taken.
@@ -61,21 +64,21 @@ fn main() {
     looks(&board, &workshop, bare);
 }
 
-fn looks(board: &Board, workshop: &Workshop, bare: f64) {
-    let drivers = Drivers::default();
-    let runs = |wanted: RunsWanted| drop(board.runs(&wanted, &drivers));
-    let open = || RunsWanted {
-        stage: Stage::Open,
+fn looks(board: &WorkshopIndex, workshop: &Workshop, bare: f64) {
+    let drivers = DriverProcesses::default();
+    let runs = |wanted: RunIndexQuery| drop(board.runs(&wanted, &drivers));
+    let open = || RunIndexQuery {
+        stage: RunCompletionFilter::Open,
         limit: 50,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     };
-    let over = || RunsWanted {
-        stage: Stage::Over,
+    let over = || RunIndexQuery {
+        stage: RunCompletionFilter::Over,
         ..open()
     };
-    let works = || WorksWanted {
+    let works = || WorkIndexQuery {
         limit: 50,
-        ..WorksWanted::default()
+        ..WorkIndexQuery::default()
     };
     let look = |name: &str, doing: &dyn Fn()| {
         let found = median((0..LOOKS).map(|_| millis(time(doing))));
@@ -95,13 +98,13 @@ fn looks(board: &Board, workshop: &Workshop, bare: f64) {
     look("open runs", &|| runs(open()));
     look("runs that are over", &|| runs(over()));
     look("runs that failed", &|| {
-        runs(RunsWanted {
-            state: Some(Standing::Failed),
+        runs(RunIndexQuery {
+            state: Some(RunStatus::Failed),
             ..over()
         });
     });
     look("runs by a word in the title", &|| {
-        runs(RunsWanted {
+        runs(RunIndexQuery {
             text: Some("step 7".to_owned()),
             ..over()
         });

@@ -6,7 +6,9 @@ use artel_config::ProcessEnvironment;
 use artel_journal::EventBatch;
 use artel_types::plan::{PlanState, Urgency};
 use artel_types::{Actor, ActorSurface, EventDraft, Fact, RunId, StreamName, Timestamp, TraceId};
-use artel_workshop::{Caller, Flags, Init, Open, Workshop};
+use artel_workshop::{
+    CommandContext, GlobalFlags, OpenWorkshopJournal, Workshop, WorkshopInitMode,
+};
 
 use crate::facts;
 
@@ -20,16 +22,24 @@ const OPEN: usize = 200;
 pub(crate) fn workshop(home: &Path, works: usize) -> (Workshop, u64) {
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     std::fs::write(
         root.join("artel.toml"),
         "[journal]\ndurability = \"normal\"\n",
     )
     .unwrap();
     let workshop = caller.workshop().unwrap();
-    let Open { journal, .. } = workshop.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
     for first in (0..works).step_by(AT_ONCE) {
         let numbers = first..works.min(first + AT_ONCE);
         journal

@@ -13,9 +13,9 @@ const BELOW: &str = ".localhost";
 /// Browsers send a cookie to every port of the host that set it. The console therefore
 /// uses a host name that no other local service shares and that nobody can guess.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConsoleName(String);
+pub struct ConsoleHostName(String);
 
-impl ConsoleName {
+impl ConsoleHostName {
     pub(super) fn new(workshop: &WorkshopId, random: [u8; 16]) -> Self {
         Self(format!(
             "{}-{}{BELOW}",
@@ -54,7 +54,7 @@ impl ConsoleName {
     }
 }
 
-impl fmt::Display for ConsoleName {
+impl fmt::Display for ConsoleHostName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -62,13 +62,13 @@ impl fmt::Display for ConsoleName {
 
 #[cfg(test)]
 mod tests {
-    use super::ConsoleName;
+    use super::ConsoleHostName;
 
     const NAME: &str = "018f2b3c-0f1e2d3c4b5a69788796a5b4c3d2e1f0.localhost";
 
     #[test]
     fn only_its_own_name_at_any_port() {
-        let name = ConsoleName::parse(NAME).unwrap();
+        let name = ConsoleHostName::parse(NAME).unwrap();
         for (host, is_it) in [
             (NAME.to_owned(), true),
             (format!("{NAME}:7717"), true),
@@ -105,8 +105,8 @@ mod tests {
             "018f2b3c-0f1e2d3c4b5a69788796a5b4c3d2e1f0.localhost:80",
             "018f2b3c-0f1e2d3c4b5a69788796a5b4c3d2e1f0.example",
         ] {
-            assert_eq!(ConsoleName::parse(text), None, "{text}");
+            assert_eq!(ConsoleHostName::parse(text), None, "{text}");
         }
-        assert!(ConsoleName::parse(NAME).is_some());
+        assert!(ConsoleHostName::parse(NAME).is_some());
     }
 }

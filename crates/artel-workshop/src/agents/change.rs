@@ -8,12 +8,12 @@ use artel_types::{AgentChanged, Failure, FailureCode};
 use serde::Serialize;
 
 use super::{AgentReport, shipped};
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::hands::parse_role;
 use crate::lock;
 use crate::models::refuse_rehearsal_over_http;
-use crate::trouble::{Problems, file_failure};
-use crate::workshop::{Noted, Open, Workshop};
+use crate::trouble::{WorkshopFailures, file_failure};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// Size limit of a role file, in bytes; far more than one needs.
 const LARGEST: u64 = 1 << 20;
@@ -29,9 +29,9 @@ pub struct AgentText {
     pub hash: String,
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns the source text of a role.
-    pub fn agent_text(&self, id: &str) -> Result<AgentText, Problems> {
+    pub fn agent_text(&self, id: &str) -> Result<AgentText, WorkshopFailures> {
         let (file, text) = self.role_text(id)?;
         Ok(AgentText {
             id: id.to_owned(),
@@ -55,8 +55,8 @@ impl Workshop {
         id: &str,
         text: &str,
         seen: &str,
-    ) -> Result<Noted<AgentReport>, Problems> {
-        let Open { journal, notes } = self.open()?;
+    ) -> Result<OutcomeWithNotes<AgentReport>, WorkshopFailures> {
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let _lock = self.lock_agents()?;
         let (found, old) = self.caller.role_text(id)?;
         if !hash(&old).starts_with(seen) {
@@ -81,7 +81,7 @@ impl Workshop {
             self.note_edit(&journal, id, found.is_some().into(), text)?;
         }
         done.file = file.exists().then(|| file.display().to_string());
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Refuses a text that comes over HTTP and has the role rehearse as it did not before.
@@ -105,12 +105,12 @@ impl Workshop {
         &self,
         journal: &Journal,
         id: &str,
-        before: Before,
+        before: RoleBeforeEdit,
         text: &str,
     ) -> Result<(), Failure> {
         let act = match before {
-            Before::File => "updated",
-            Before::BuiltIn => "created",
+            RoleBeforeEdit::File => "updated",
+            RoleBeforeEdit::BuiltIn => "created",
         };
         let fact = AgentChanged {
             id: id.to_owned(),
@@ -123,9 +123,9 @@ impl Workshop {
 
     /// Opens a role's file in the person's editor, checks the result and records the change. A
     /// built-in role gets a file for this, which is removed again if nothing changed.
-    pub fn edit_agent(&self, id: &str) -> Result<Noted<AgentReport>, Problems> {
+    pub fn edit_agent(&self, id: &str) -> Result<OutcomeWithNotes<AgentReport>, WorkshopFailures> {
         let (found, old) = self.caller.role_text(id)?;
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let file = self.root.join(format!("Agents/{id}.md"));
         let failed = |error| file_failure(FailureCode::W008, &error);
         if found.is_none() {
@@ -145,12 +145,12 @@ impl Workshop {
         }
         let mut done = self.caller.validated(id, &text, &self.settings);
         done.file = file.exists().then(|| file.display().to_string());
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Checks that a role has a file to remove, and returns a sentence that says what the
     /// removal would do.
-    pub fn agent_to_remove(&self, id: &str) -> Result<String, Problems> {
+    pub fn agent_to_remove(&self, id: &str) -> Result<String, WorkshopFailures> {
         let (file, _) = self.caller.role_text(id)?;
         let Some(file) = file else {
             let what = format!("`{id}` is built in and has no file to remove");
@@ -164,8 +164,8 @@ impl Workshop {
         Ok(format!("Remove `{}`{after}", file.display()))
     }
 
-    pub fn remove_agent(&self, id: &str) -> Result<Noted<()>, Problems> {
-        let Open { journal, notes } = self.open()?;
+    pub fn remove_agent(&self, id: &str) -> Result<OutcomeWithNotes<()>, WorkshopFailures> {
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let _lock = self.lock_agents()?;
         self.agent_to_remove(id)?;
         remove(&self.root.join(format!("Agents/{id}.md")))?;
@@ -175,18 +175,18 @@ impl Workshop {
             hash: None,
         };
         journal.append(self.draft(fact).on(id)).wait()?;
-        Ok(Noted { done: (), notes })
+        Ok(OutcomeWithNotes { done: (), notes })
     }
 }
 
 /// The state of a role before it was edited: its own file, or built in.
 #[derive(Clone, Copy)]
-enum Before {
+enum RoleBeforeEdit {
     File,
     BuiltIn,
 }
 
-impl From<bool> for Before {
+impl From<bool> for RoleBeforeEdit {
     fn from(has_file: bool) -> Self {
         if has_file { Self::File } else { Self::BuiltIn }
     }

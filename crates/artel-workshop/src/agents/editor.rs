@@ -5,14 +5,14 @@ use std::path::Path;
 use artel_sandbox::trusted::{self, TrustedProgramCall};
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::models::text_of;
 use crate::trouble::shell_word;
 
 /// The variables that name an editor; the first one that is set wins.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 
-impl Caller {
+impl CommandContext {
     /// Opens a file in the editor that `VISUAL` or `EDITOR` names, and returns when it is closed.
     pub fn edit_file(&self, file: &Path) -> Result<(), Failure> {
         let set = VARIABLES

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use artel_files::{create_new, make_dirs, read_bounded};
 use artel_types::{AgentChanged, Failure, FailureCode};
 
-use super::{AgentShown, shipped, shown, validate};
-use crate::hands::{Role, parse_role};
+use super::{AgentDetail, shipped, shown, validate};
+use crate::hands::{AgentRole, parse_role};
 use crate::trouble::file_failure;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// The templates apart from the built-in roles: name, built-in role whose prompt is
 /// copied, model, and capabilities.
@@ -88,7 +88,7 @@ pub struct NewAgent {
 impl Workshop {
     /// Creates a role in the workshop's `Agents` folder. An existing file is never
     /// overwritten, and a role that would fail its check is not written.
-    pub fn create_agent(&self, new: &NewAgent) -> Result<Noted<AgentShown>, Failure> {
+    pub fn create_agent(&self, new: &NewAgent) -> Result<OutcomeWithNotes<AgentDetail>, Failure> {
         validate::id(&new.id)?;
         let file = self.root.join(format!("Agents/{}.md", new.id));
         if file.symlink_metadata().is_ok() {
@@ -103,7 +103,7 @@ impl Workshop {
         if let Some(failure) = report.first_failure() {
             return Err(failure);
         }
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         let failed = |error| file_failure(FailureCode::W008, &error);
         make_dirs(&self.root.join("Agents"), 0o755).map_err(failed)?;
         create_new(&file, text.as_bytes(), 0o644).map_err(failed)?;
@@ -119,7 +119,7 @@ impl Workshop {
                 new.id
             ));
         }
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: shown(&new.id, parse_role(Some(&file), &text)?),
             notes,
         })
@@ -128,7 +128,7 @@ impl Workshop {
     /// Builds the text of a new role.
     fn agent_text(&self, new: &NewAgent) -> Result<String, Failure> {
         let template = template(new.template.as_deref().unwrap_or("default"))?;
-        let Role {
+        let AgentRole {
             tools,
             deny,
             calls,
@@ -190,14 +190,14 @@ fn read_prompt(file: &Path) -> Result<String, Failure> {
     })
 }
 
-struct Template {
-    role: Role,
+struct AgentRoleTemplate {
+    role: AgentRole,
     model: Option<String>,
     capabilities: Vec<String>,
 }
 
 /// Finds a template: a named one, or a built-in role.
-fn template(name: &str) -> Result<Template, Failure> {
+fn template(name: &str) -> Result<AgentRoleTemplate, Failure> {
     let named = TEMPLATES.iter().find(|(id, ..)| *id == name);
     let unknown = || {
         let all = AGENT_TEMPLATES.iter().copied();
@@ -209,12 +209,12 @@ fn template(name: &str) -> Result<Template, Failure> {
     let base = named.map_or(name, |(_, base, ..)| base);
     let role = parse_role(None, shipped::text(base).ok_or_else(unknown)?)?;
     Ok(match named {
-        Some((_, _, model, capabilities)) => Template {
+        Some((_, _, model, capabilities)) => AgentRoleTemplate {
             role,
             model: model.map(str::to_owned),
             capabilities: capabilities.iter().map(|&it| it.to_owned()).collect(),
         },
-        None => Template {
+        None => AgentRoleTemplate {
             model: role.model.clone(),
             capabilities: role.capabilities.clone(),
             role,

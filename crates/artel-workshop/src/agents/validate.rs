@@ -5,9 +5,9 @@ use artel_model::{ModelCatalogue, ModelSelector};
 use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
-use crate::caller::Caller;
-use crate::hands::{Role, declared_names, parse_role, unread_text};
-use crate::trouble::Problems;
+use crate::caller::CommandContext;
+use crate::hands::{AgentRole, declared_names, parse_role, unread_text};
+use crate::trouble::WorkshopFailures;
 
 /// Maximum length of an id, which becomes a file name.
 const LONGEST_ID: usize = 64;
@@ -42,9 +42,9 @@ impl AgentReport {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Checks one role, or all roles if `id` is `None`.
-    pub fn validate_agents(&self, id: Option<&str>) -> Result<Vec<AgentReport>, Problems> {
+    pub fn validate_agents(&self, id: Option<&str>) -> Result<Vec<AgentReport>, WorkshopFailures> {
         let ids = match id {
             Some(id) => vec![id.to_owned()],
             None => self.agent_ids()?.into_iter().collect(),
@@ -86,7 +86,7 @@ impl Caller {
     }
 
     /// A ban whose tool is misspelled was meant for another one.
-    fn spelling(&self, role: &Role) -> Result<(), Failure> {
+    fn spelling(&self, role: &AgentRole) -> Result<(), Failure> {
         let root = self.workshop_root().ok().flatten();
         let declared = root.map_or(Vec::new(), |root| declared_names(&root));
         match role.misspelled_ban(&declared) {

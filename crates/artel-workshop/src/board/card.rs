@@ -11,11 +11,11 @@ use artel_types::{
 };
 
 use super::skills::skill_tokens;
-use super::{Drivers, Names};
-use crate::runs::{RunRow, Standing, grouped};
+use super::{DriverProcesses, NameInterner};
+use crate::runs::{RunRow, RunStatus, grouped};
 
 #[derive(Debug, Clone)]
-pub(super) struct Card {
+pub(super) struct RunSummary {
     pub(super) run: RunId,
     pub(super) trace: TraceId,
     /// The sequence number of its start, or 0 while only other events name it.
@@ -35,20 +35,20 @@ pub(super) struct Card {
     is_of_plan: bool,
     pub(super) is_applied: bool,
     /// Its final status, or `None` while it is open.
-    pub(super) end: Option<Standing>,
-    taken: Taken,
+    pub(super) end: Option<RunStatus>,
+    taken: RunUsageSummary,
     files: u64,
     /// The sequence number and time of its last event.
     pub(super) last: (u64, Timestamp),
     /// Its unanswered questions, oldest first.
-    pub(super) questions: Vec<Put>,
+    pub(super) questions: Vec<RunPendingQuestion>,
     /// The state that is tracked only until it is over.
-    going: Option<Box<Going>>,
+    going: Option<Box<OpenRunState>>,
 }
 
 /// Turns, tokens and cost that a run used.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Taken {
+pub(super) struct RunUsageSummary {
     pub(super) turns: u64,
     /// Tokens that models read and wrote.
     pub(super) tokens: u64,
@@ -58,7 +58,7 @@ pub(super) struct Taken {
 
 /// The state from which the status of an open run is derived.
 #[derive(Debug, Clone, Default)]
-struct Going {
+struct OpenRunState {
     began: Option<Timestamp>,
     /// The last event before the run was resumed.
     after: Option<u64>,
@@ -67,13 +67,13 @@ struct Going {
     /// The calls that wait for approval.
     asking: BTreeSet<String>,
     /// The waiting calls that anybody can approve.
-    calls: BTreeMap<String, OpenAsk>,
+    calls: BTreeMap<String, RunPendingApproval>,
     tally: RunMetricsBuilder,
 }
 
 /// A call that anybody can approve.
 #[derive(Debug, Clone)]
-pub(super) struct OpenAsk {
+pub(super) struct RunPendingApproval {
     pub(super) seq: u64,
     pub(super) since: Timestamp,
     pub(super) asked: ToolAsked,
@@ -81,13 +81,13 @@ pub(super) struct OpenAsk {
 
 /// An unanswered question.
 #[derive(Debug, Clone)]
-pub(super) struct Put {
+pub(super) struct RunPendingQuestion {
     pub(super) seq: u64,
     pub(super) since: Timestamp,
     pub(super) asked: RunAsked,
 }
 
-impl Card {
+impl RunSummary {
     pub(super) fn new(run: RunId, trace: TraceId) -> Self {
         let never = Timestamp::from_micros(0);
         Self {
@@ -105,7 +105,7 @@ impl Card {
             is_of_plan: false,
             is_applied: false,
             end: None,
-            taken: Taken {
+            taken: RunUsageSummary {
                 turns: 0,
                 tokens: 0,
                 cost: Some(Money(0)),
@@ -117,7 +117,7 @@ impl Card {
         }
     }
 
-    pub(super) fn begin(&mut self, event: &Event, started: &RunStarted, names: &mut Names) {
+    pub(super) fn begin(&mut self, event: &Event, started: &RunStarted, names: &mut NameInterner) {
         self.seq = event.seq;
         self.at = event.at;
         self.trace = event.trace;
@@ -128,7 +128,7 @@ impl Card {
         self.is_of_plan = started.plan.is_some();
     }
 
-    pub(super) fn fold(&mut self, event: &Event, names: &mut Names) {
+    pub(super) fn fold(&mut self, event: &Event, names: &mut NameInterner) {
         match &event.fact {
             Fact::RunPrepared(prepared) => {
                 self.role = Some(names.keep(&prepared.role));
@@ -136,7 +136,7 @@ impl Card {
             }
             Fact::RunAsked(asked) => {
                 self.answered(&asked.question);
-                self.questions.push(Put {
+                self.questions.push(RunPendingQuestion {
                     seq: event.seq,
                     since: event.at,
                     asked: asked.clone(),
@@ -159,7 +159,7 @@ impl Card {
     }
 
     fn finish(&mut self, finished: &RunFinished) {
-        self.end = Some(Standing::of_ending(finished.state.as_deref()));
+        self.end = Some(RunStatus::of_ending(finished.state.as_deref()));
         self.files = finished.changed.as_ref().map_or(0, |it| it.len() as u64);
         if let Some(going) = self.going.take() {
             self.taken = going.taken();
@@ -178,7 +178,7 @@ impl Card {
         self.taken.cost = add_cost(self.taken.cost, charged, cost);
     }
 
-    pub(super) fn taken(&self) -> Taken {
+    pub(super) fn taken(&self) -> RunUsageSummary {
         match &self.going {
             Some(going) => going.taken(),
             None => self.taken,
@@ -191,11 +191,11 @@ impl Card {
     }
 
     /// Returns the calls that anybody can approve.
-    pub(super) fn calls(&self) -> impl Iterator<Item = &OpenAsk> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &RunPendingApproval> {
         self.going.iter().flat_map(|going| going.calls.values())
     }
 
-    pub(super) fn standing(&self, drivers: &Drivers) -> Standing {
+    pub(super) fn standing(&self, drivers: &DriverProcesses) -> RunStatus {
         if let Some(end) = self.end {
             return end;
         }
@@ -203,16 +203,16 @@ impl Card {
         let going = self.going.as_deref();
         let is_asking = going.is_some_and(|going| !going.asking.is_empty());
         if !self.questions.is_empty() || (is_driven && is_asking) {
-            return Standing::Waiting;
+            return RunStatus::Waiting;
         }
         match (is_driven, going.is_some_and(|going| going.is_paused)) {
-            (_, true) => Standing::Paused,
-            (true, false) => Standing::Running,
-            (false, false) => Standing::Left,
+            (_, true) => RunStatus::Paused,
+            (true, false) => RunStatus::Running,
+            (false, false) => RunStatus::Left,
         }
     }
 
-    pub(super) fn row(&self, drivers: &Drivers) -> RunRow {
+    pub(super) fn row(&self, drivers: &DriverProcesses) -> RunRow {
         let taken = self.taken();
         // The result of a plan run waits as a changeset, not as files, and so do the results of
         // its steps. The files of a child run are applied together with those of its parent.
@@ -238,18 +238,18 @@ impl Card {
     }
 
     /// Returns when the run got its current status.
-    fn since(&self, drivers: &Drivers) -> Timestamp {
+    fn since(&self, drivers: &DriverProcesses) -> Timestamp {
         let going = self.going.as_deref();
         let at = match self.standing(drivers) {
-            Standing::Running => going.and_then(|going| going.began),
-            Standing::Paused => going.and_then(|going| going.steered),
+            RunStatus::Running => going.and_then(|going| going.began),
+            RunStatus::Paused => going.and_then(|going| going.steered),
             _ => None,
         };
         at.unwrap_or(self.last.1)
     }
 
-    fn note(&self, drivers: &Drivers) -> Option<String> {
-        if let Some(Put { asked, .. }) = self.questions.first() {
+    fn note(&self, drivers: &DriverProcesses) -> Option<String> {
+        if let Some(RunPendingQuestion { asked, .. }) = self.questions.first() {
             return Some(asked.text.clone());
         }
         if self.end.is_some() {
@@ -262,7 +262,7 @@ impl Card {
                 grouped(after)
             )),
             (Some(_), None) => None,
-            (None, _) if self.standing(drivers) == Standing::Paused => {
+            (None, _) if self.standing(drivers) == RunStatus::Paused => {
                 Some(format!("paused at event {}", grouped(self.last.0)))
             }
             (None, _) => Some(format!(
@@ -273,7 +273,7 @@ impl Card {
     }
 }
 
-impl Going {
+impl OpenRunState {
     fn fold(&mut self, event: &Event) {
         self.tally.fold(event);
         match &event.fact {
@@ -294,7 +294,7 @@ impl Going {
                 self.asking.insert(asked.call.clone());
             }
             Fact::ToolAsked(asked) => {
-                let open = OpenAsk {
+                let open = RunPendingApproval {
                     seq: event.seq,
                     since: event.at,
                     asked: asked.clone(),
@@ -312,9 +312,9 @@ impl Going {
         self.calls.remove(call);
     }
 
-    fn taken(&self) -> Taken {
+    fn taken(&self) -> RunUsageSummary {
         let metrics = self.tally.metrics(None);
-        Taken {
+        RunUsageSummary {
             turns: metrics.turns,
             tokens: metrics.tokens_input.saturating_add(metrics.tokens_output),
             cost: metrics.cost,

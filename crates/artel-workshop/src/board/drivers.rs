@@ -9,23 +9,23 @@ use crate::workshop::Workshop;
 
 /// The processes at work now, each by its own description.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Drivers {
+pub struct DriverProcesses {
     runs: BTreeMap<RunId, String>,
     works: BTreeMap<TraceId, String>,
 }
 
 impl Workshop {
     /// Returns which process drives each run, and which has taken up each piece of work.
-    pub fn drivers_now(&self) -> Result<Drivers, Failure> {
+    pub fn drivers_now(&self) -> Result<DriverProcesses, Failure> {
         let now = self.caller.clock.now();
         match &self.kept {
-            Some(kept) => Ok(Drivers::of(&kept.leases()?, now)),
-            None => Drivers::read(&*self.reader()?, now),
+            Some(kept) => Ok(DriverProcesses::of(&kept.leases()?, now)),
+            None => DriverProcesses::read(&*self.reader()?, now),
         }
     }
 }
 
-impl Drivers {
+impl DriverProcesses {
     pub(crate) fn read(reader: &JournalReader, now: Timestamp) -> Result<Self, Failure> {
         Ok(Self::of(&reader.leases()?, now))
     }

@@ -9,7 +9,7 @@ use artel_journal::{EventQuery, JournalReader, JournalRecordRef};
 use artel_model::GatewayState;
 use artel_types::{Event, Failure, FailureCode, RunId, Timestamp, TraceId};
 
-use super::Board;
+use super::WorkshopIndex;
 
 /// Records per batch that the reading thread hands to the folding thread.
 const BATCH: usize = 256;
@@ -19,7 +19,7 @@ const BATCHES: usize = 8;
 
 /// The part of the journal that an index covers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Depth {
+pub(super) enum IndexCoverage {
     #[default]
     Whole,
     /// Pending decisions and their outcomes. Leaves out the events of models and tools, which
@@ -29,7 +29,7 @@ pub(super) enum Depth {
     Skills,
 }
 
-impl Depth {
+impl IndexCoverage {
     /// Returns whether an event of this kind has to be decoded.
     pub(super) fn wants(self, kind: &str) -> bool {
         if self == Self::Skills {
@@ -56,7 +56,7 @@ fn is_known(kind: &str) -> bool {
 }
 
 /// A record, reduced to the parts that an index needs.
-pub(super) struct Seen {
+pub(super) struct IndexInputRecord {
     pub(super) seq: u64,
     /// The time and the piece of work, or `None` if they are damaged.
     pub(super) place: Option<(Timestamp, TraceId)>,
@@ -66,8 +66,8 @@ pub(super) struct Seen {
     pub(super) event: Option<Result<Event, String>>,
 }
 
-impl Seen {
-    pub(super) fn of(row: &JournalRecordRef<'_>, depth: Depth) -> Self {
+impl IndexInputRecord {
+    pub(super) fn of(row: &JournalRecordRef<'_>, depth: IndexCoverage) -> Self {
         let is_wanted = row.kind().is_none_or(|kind| depth.wants(kind));
         let event = || row.event().map_err(|error| error.to_string());
         Self {
@@ -81,13 +81,16 @@ impl Seen {
 }
 
 /// Folds the whole journal.
-pub(super) fn fold_all(reader: &JournalReader, depth: Depth) -> Result<Board, Failure> {
-    let (sender, batches) = sync_channel::<Vec<Seen>>(BATCHES);
+pub(super) fn fold_all(
+    reader: &JournalReader,
+    depth: IndexCoverage,
+) -> Result<WorkshopIndex, Failure> {
+    let (sender, batches) = sync_channel::<Vec<IndexInputRecord>>(BATCHES);
     std::thread::scope(|scope| {
         let folding = scope.spawn(move || {
-            let mut board = Board {
+            let mut board = WorkshopIndex {
                 depth,
-                ..Board::default()
+                ..WorkshopIndex::default()
             };
             batches.into_iter().flatten().for_each(|it| board.put(it));
             board.settle();
@@ -105,14 +108,14 @@ pub(super) fn fold_all(reader: &JournalReader, depth: Depth) -> Result<Board, Fa
 
 fn send_all(
     reader: &JournalReader,
-    depth: Depth,
-    sender: SyncSender<Vec<Seen>>,
+    depth: IndexCoverage,
+    sender: SyncSender<Vec<IndexInputRecord>>,
 ) -> Result<(), Failure> {
     let mut batch = Vec::with_capacity(BATCH);
     // Sending fails only after the folding thread has failed, and that thread reports the
     // error.
     reader.visit_rows(&EventQuery::all(), |row| {
-        batch.push(Seen::of(row, depth));
+        batch.push(IndexInputRecord::of(row, depth));
         if batch.len() == BATCH {
             drop(sender.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))));
         }

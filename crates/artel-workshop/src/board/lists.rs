@@ -6,19 +6,19 @@ use artel_types::plan::{PlanState, RequestSize, Urgency};
 use artel_types::{Money, RunId, Timestamp, TraceId};
 use serde::Serialize;
 
-use super::card::Card;
-use super::works::WorkCard;
-use super::{Board, Drivers};
+use super::card::RunSummary;
+use super::works::WorkSummary;
+use super::{DriverProcesses, WorkshopIndex};
 use crate::RequestStatus;
-use crate::runs::{RunRow, Standing, Which};
-use crate::works::{WaitSort, status_of};
+use crate::runs::{RunListScope, RunRow, RunStatus};
+use crate::works::{AttentionKind, status_of};
 
 /// Maximum number of finished runs in a list, unless all are wanted.
 const MOST_OVER: usize = 20;
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Page<T> {
+pub struct PagedRows<T> {
     pub rows: Vec<T>,
     /// The `before` of the next page, or `None` on the last page.
     pub next: Option<u64>,
@@ -28,7 +28,7 @@ pub struct Page<T> {
 
 /// Filters a list of runs by whether they are over.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Stage {
+pub enum RunCompletionFilter {
     /// Open runs and finished runs.
     #[default]
     Any,
@@ -40,7 +40,7 @@ pub enum Stage {
 
 /// Filters a list of runs by whether they are child runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Kinship {
+pub enum ChildRunFilter {
     /// Only runs that no other run called.
     #[default]
     TopLevel,
@@ -50,13 +50,13 @@ pub enum Kinship {
 
 /// A query for a list of runs. Fields that are `None` do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunsWanted {
-    pub stage: Stage,
-    pub state: Option<Standing>,
+pub struct RunIndexQuery {
+    pub stage: RunCompletionFilter,
+    pub state: Option<RunStatus>,
     /// The piece of work.
     pub trace: Option<TraceId>,
     pub skill: Option<String>,
-    pub kinship: Kinship,
+    pub kinship: ChildRunFilter,
     /// Text that the title contains, ignoring case.
     pub text: Option<String>,
     /// Only runs that started before this sequence number: the `next` of the previous page.
@@ -67,7 +67,7 @@ pub struct RunsWanted {
 
 /// A query for a list of work. Fields that are `None` do not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct WorksWanted {
+pub struct WorkIndexQuery {
     /// The status of the request.
     pub status: Option<RequestStatus>,
     /// The state of the plan.
@@ -112,7 +112,7 @@ pub struct WorkRow {
     /// Why it failed or was cancelled.
     pub why: Option<String>,
     /// The kind of attention that it needs from a person.
-    pub waits: Option<WaitSort>,
+    pub waits: Option<AttentionKind>,
     /// Whether a process is at work on it.
     pub driven: bool,
     /// The number of its runs.
@@ -129,34 +129,34 @@ pub struct WorkRow {
 }
 
 /// Search text, matched without regard to case.
-struct Needle(Option<String>);
+struct TitleSearchText(Option<String>);
 
-impl Board {
-    pub fn runs(&self, wanted: &RunsWanted, drivers: &Drivers) -> Page<RunRow> {
-        let needle = Needle::new(wanted.text.as_deref());
-        let fits = |card: &&Card| wanted.fits(card, &needle, drivers);
-        let row = |card: &Card| self.row(card, drivers);
-        let seq = |card: &Card| card.seq;
+impl WorkshopIndex {
+    pub fn runs(&self, wanted: &RunIndexQuery, drivers: &DriverProcesses) -> PagedRows<RunRow> {
+        let needle = TitleSearchText::new(wanted.text.as_deref());
+        let fits = |card: &&RunSummary| wanted.fits(card, &needle, drivers);
+        let row = |card: &RunSummary| self.row(card, drivers);
+        let seq = |card: &RunSummary| card.seq;
         let cards = |index: &usize| &self.cards[*index];
-        let cut = Cut::of(wanted.before, wanted.limit);
-        let is_over = wanted.state.is_some_and(Standing::is_over);
-        if wanted.stage == Stage::Open && !is_over {
+        let cut = PagedRowsWindow::of(wanted.before, wanted.limit);
+        let is_over = wanted.state.is_some_and(RunStatus::is_over);
+        if wanted.stage == RunCompletionFilter::Open && !is_over {
             // However many runs there were, few are open, so only those are examined.
-            let mut open: Vec<&Card> = self.open.iter().map(cards).filter(fits).collect();
+            let mut open: Vec<&RunSummary> = self.open.iter().map(cards).filter(fits).collect();
             open.sort_by_key(|card| card.seq);
             return cut.page(open.into_iter().rev(), seq, row);
         }
         let all = match wanted.kinship {
-            Kinship::TopLevel => &self.top,
-            Kinship::All => &self.begun,
+            ChildRunFilter::TopLevel => &self.top,
+            ChildRunFilter::All => &self.begun,
         };
         if wanted.is_plain() {
             let open = self.open.iter().map(cards);
             let open = open.filter(|card| wanted.is_kin(card)).count();
             let total = match wanted.stage {
-                Stage::Any => all.len(),
-                Stage::Open => open,
-                Stage::Over => all.len() - open,
+                RunCompletionFilter::Any => all.len(),
+                RunCompletionFilter::Open => open,
+                RunCompletionFilter::Over => all.len() - open,
             };
             let rest = cut.rest(all, |index| self.cards[*index].seq);
             let fitting = rest.iter().rev().map(cards).filter(fits);
@@ -166,13 +166,13 @@ impl Board {
     }
 
     /// Lists pieces of work, latest first.
-    pub fn works(&self, wanted: &WorksWanted, drivers: &Drivers) -> Page<WorkRow> {
-        let needle = Needle::new(wanted.text.as_deref());
+    pub fn works(&self, wanted: &WorkIndexQuery, drivers: &DriverProcesses) -> PagedRows<WorkRow> {
+        let needle = TitleSearchText::new(wanted.text.as_deref());
         let works = |index: &usize| &self.works[*index];
-        let fits = |work: &&WorkCard| wanted.fits(work, &needle);
-        let row = |work: &WorkCard| self.work_row(work, drivers);
-        let seq = |work: &WorkCard| work.seq;
-        let cut = Cut::of(wanted.before, wanted.limit);
+        let fits = |work: &&WorkSummary| wanted.fits(work, &needle);
+        let row = |work: &WorkSummary| self.work_row(work, drivers);
+        let seq = |work: &WorkSummary| work.seq;
+        let cut = PagedRowsWindow::of(wanted.before, wanted.limit);
         if wanted.is_plain() {
             let rest = cut.rest(&self.asked, |index| self.works[*index].seq);
             let cut = cut.of_total(self.asked.len());
@@ -182,14 +182,14 @@ impl Board {
         cut.page(all.filter(fits), seq, row)
     }
 
-    pub fn run(&self, run: RunId, drivers: &Drivers) -> Option<RunRow> {
+    pub fn run(&self, run: RunId, drivers: &DriverProcesses) -> Option<RunRow> {
         let card = &self.cards[*self.by_run.get(&run)?];
         (card.seq > 0).then(|| self.row(card, drivers))
     }
 
     /// Returns the row of a run. It includes what its successors used: to the person who
     /// started the run, it is one run.
-    fn row(&self, card: &Card, drivers: &Drivers) -> RunRow {
+    fn row(&self, card: &RunSummary, drivers: &DriverProcesses) -> RunRow {
         let mut row = card.row(drivers);
         for heir in self.heirs(card) {
             let taken = heir.taken();
@@ -210,8 +210,8 @@ impl Board {
     }
 
     /// Returns the successors of a run, in order.
-    fn heirs<'b>(&'b self, card: &'b Card) -> impl Iterator<Item = &'b Card> {
-        let next = |card: &&'b Card| -> Option<&'b Card> {
+    fn heirs<'b>(&'b self, card: &'b RunSummary) -> impl Iterator<Item = &'b RunSummary> {
+        let next = |card: &&'b RunSummary| -> Option<&'b RunSummary> {
             let heir = &self.cards[card.heir?];
             // A run starts before the run that takes over from it.
             (heir.seq > card.seq).then_some(heir)
@@ -219,13 +219,13 @@ impl Board {
         std::iter::successors(next(&card), next)
     }
 
-    pub fn work(&self, trace: TraceId, drivers: &Drivers) -> Option<WorkRow> {
+    pub fn work(&self, trace: TraceId, drivers: &DriverProcesses) -> Option<WorkRow> {
         let work = &self.works[*self.by_trace.get(&trace)?];
         (work.seq > 0).then(|| self.work_row(work, drivers))
     }
 
     /// Counts the open runs by status.
-    pub fn standings(&self, drivers: &Drivers) -> BTreeMap<&'static str, u64> {
+    pub fn standings(&self, drivers: &DriverProcesses) -> BTreeMap<&'static str, u64> {
         let mut counts = BTreeMap::new();
         for index in &self.open {
             let standing = self.cards[*index].standing(drivers);
@@ -235,11 +235,11 @@ impl Board {
     }
 
     /// Lists runs for a person at a terminal, latest first.
-    pub(crate) fn run_rows(&self, which: Which, drivers: &Drivers) -> Vec<RunRow> {
+    pub(crate) fn run_rows(&self, which: RunListScope, drivers: &DriverProcesses) -> Vec<RunRow> {
         let cards = self.begun.iter().rev().map(|index| &self.cards[*index]);
         let mut over = 0;
-        let is_shown = |card: &&Card| {
-            if which == Which::All {
+        let is_shown = |card: &&RunSummary| {
+            if which == RunListScope::All {
                 return true;
             }
             // Older runs that are still open are found with `--all`: nobody reads an endless list.
@@ -254,7 +254,7 @@ impl Board {
             .collect()
     }
 
-    fn work_row(&self, work: &WorkCard, drivers: &Drivers) -> WorkRow {
+    fn work_row(&self, work: &WorkSummary, drivers: &DriverProcesses) -> WorkRow {
         let named = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
         WorkRow {
             id: work.trace.short(),
@@ -282,7 +282,7 @@ impl Board {
     }
 }
 
-impl RunsWanted {
+impl RunIndexQuery {
     /// Returns whether the number of matches is known without examining each run.
     fn is_plain(&self) -> bool {
         let any = Self {
@@ -295,16 +295,16 @@ impl RunsWanted {
         *self == any
     }
 
-    fn is_kin(&self, card: &Card) -> bool {
-        self.kinship == Kinship::All || card.parent.is_none()
+    fn is_kin(&self, card: &RunSummary) -> bool {
+        self.kinship == ChildRunFilter::All || card.parent.is_none()
     }
 
-    fn fits(&self, card: &Card, needle: &Needle, drivers: &Drivers) -> bool {
+    fn fits(&self, card: &RunSummary, needle: &TitleSearchText, drivers: &DriverProcesses) -> bool {
         let is_over = card.end.is_some();
         let in_stage = match self.stage {
-            Stage::Any => true,
-            Stage::Open => !is_over,
-            Stage::Over => is_over,
+            RunCompletionFilter::Any => true,
+            RunCompletionFilter::Open => !is_over,
+            RunCompletionFilter::Over => is_over,
         };
         in_stage
             && self.is_kin(card)
@@ -317,7 +317,7 @@ impl RunsWanted {
     }
 }
 
-impl WorksWanted {
+impl WorkIndexQuery {
     /// Returns whether everything matches.
     fn is_plain(&self) -> bool {
         let any = Self {
@@ -328,7 +328,7 @@ impl WorksWanted {
         *self == any
     }
 
-    fn fits(&self, work: &WorkCard, needle: &Needle) -> bool {
+    fn fits(&self, work: &WorkSummary, needle: &TitleSearchText) -> bool {
         (self.portal.is_none() || self.portal.as_deref() == work.portal.as_deref())
             && self.status.is_none_or(|it| it == status_of(&work.course))
             && self.state.is_none_or(|it| Some(it) == work.course.state())
@@ -337,7 +337,7 @@ impl WorksWanted {
     }
 }
 
-impl Needle {
+impl TitleSearchText {
     fn new(text: Option<&str>) -> Self {
         let text = text.map(str::trim).filter(|text| !text.is_empty());
         Self(text.map(str::to_lowercase))
@@ -361,14 +361,14 @@ impl Needle {
 
 /// Which part of a list is wanted.
 #[derive(Debug, Clone, Copy)]
-struct Cut {
+struct PagedRowsWindow {
     before: Option<u64>,
     limit: usize,
     /// The number of matches, if it is known without examining each row.
     total: Option<u64>,
 }
 
-impl Cut {
+impl PagedRowsWindow {
     fn of(before: Option<u64>, limit: usize) -> Self {
         Self {
             before,
@@ -394,7 +394,7 @@ impl Cut {
         fitting: impl Iterator<Item = &'b T>,
         seq: impl Fn(&T) -> u64,
         row: impl Fn(&T) -> R,
-    ) -> Page<R> {
+    ) -> PagedRows<R> {
         let (mut rows, mut next, mut seen) = (Vec::new(), None, 0);
         let mut last = 0;
         for item in fitting {
@@ -413,6 +413,6 @@ impl Cut {
             }
         }
         let total = self.total.unwrap_or(seen);
-        Page { rows, next, total }
+        PagedRows { rows, next, total }
     }
 }

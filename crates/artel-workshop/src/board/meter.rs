@@ -6,9 +6,9 @@ use artel_rules::tally::{SkillStats, kind_of_failure};
 use artel_rules::usage::{UsageAggregator, UsageDimension, UsageGroupRow};
 use artel_types::{Event, Fact, ModelReplied, RunFinished, ToolFinished};
 
-use super::card::Card;
-use super::skills::Loads;
-use crate::runs::Standing;
+use super::card::RunSummary;
+use super::skills::SkillTokenHistogram;
+use crate::runs::RunStatus;
 
 /// The upper bounds of the duration buckets, in milliseconds. Longer durations go into one
 /// more bucket.
@@ -25,7 +25,7 @@ const OTHER: &str = "other";
 
 /// Durations, counted in buckets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Histogram {
+pub struct DurationHistogram {
     /// Per bucket, the number of durations up to its bound and above the previous one. The
     /// last bucket counts those above all bounds.
     pub counts: [u64; BUCKETS.len() + 1],
@@ -37,14 +37,14 @@ pub struct Histogram {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ModelTimes {
     /// Until the first chunk of the reply.
-    pub first: Histogram,
+    pub first: DurationHistogram,
     /// Until the end of the reply.
-    pub total: Histogram,
+    pub total: DurationHistogram,
 }
 
 /// Counters and durations of everything that happened, as far back as the journal goes.
 #[derive(Debug, Clone)]
-pub struct Meter {
+pub struct WorkshopMetrics {
     /// Runs that started.
     pub started: u64,
     /// Runs that ended, by status.
@@ -59,7 +59,7 @@ pub struct Meter {
     /// Tool calls, by tool and result.
     pub tools: BTreeMap<String, BTreeMap<&'static str, u64>>,
     /// Durations of tool calls, by tool.
-    pub tool_times: BTreeMap<String, Histogram>,
+    pub tool_times: BTreeMap<String, DurationHistogram>,
     /// Requests, by source.
     pub requests: BTreeMap<String, u64>,
     /// People's decisions about plans.
@@ -71,7 +71,7 @@ pub struct Meter {
     /// Statistics by role.
     pub roles: BTreeMap<String, SkillStats>,
     /// Tokens that skills showed to their runs.
-    pub(super) loads: Loads,
+    pub(super) loads: SkillTokenHistogram,
     /// Usage of models, by day and by every dimension that usage is viewed by.
     pub(super) usage: UsageAggregator,
 }
@@ -86,7 +86,7 @@ pub(super) const KEPT: [UsageDimension; 6] = [
     UsageDimension::Portal,
 ];
 
-impl Histogram {
+impl DurationHistogram {
     /// Adds one duration, in milliseconds.
     pub fn add(&mut self, millis: u64) {
         let bucket = BUCKETS.iter().position(|end| millis <= *end);
@@ -100,7 +100,7 @@ impl Histogram {
     }
 }
 
-impl Meter {
+impl WorkshopMetrics {
     /// Returns the attempts, tokens and cost of everything that is settled, by provider and
     /// model.
     pub fn spent(&self) -> Vec<UsageGroupRow> {
@@ -121,15 +121,15 @@ impl Meter {
     }
 
     /// Counts a run that has just started.
-    pub(super) fn run_began(&mut self, card: &Card) {
+    pub(super) fn run_began(&mut self, card: &RunSummary) {
         if let Some(skill) = card.skill.as_ref().filter(|_| !card.takes_over) {
             self.loads.began(skill);
         }
     }
 
     /// Counts a run that has just ended.
-    pub(super) fn run_ended(&mut self, card: &Card, finished: &RunFinished) {
-        let standing = card.end.unwrap_or(Standing::Complete);
+    pub(super) fn run_ended(&mut self, card: &RunSummary, finished: &RunFinished) {
+        let standing = card.end.unwrap_or(RunStatus::Complete);
         *self.ended.entry(standing.as_str()).or_default() += 1;
         let turns = card.taken().turns;
         self.turns = self.turns.saturating_add(turns);
@@ -209,7 +209,7 @@ impl Meter {
     }
 }
 
-impl Default for Meter {
+impl Default for WorkshopMetrics {
     fn default() -> Self {
         Self {
             started: 0,
@@ -224,7 +224,7 @@ impl Default for Meter {
             changesets: BTreeMap::new(),
             skills: BTreeMap::new(),
             roles: BTreeMap::new(),
-            loads: Loads::default(),
+            loads: SkillTokenHistogram::default(),
             usage: UsageAggregator::new(KEPT.to_vec(), Vec::new()),
         }
     }

@@ -6,22 +6,22 @@ use std::collections::BTreeMap;
 use artel_rules::tally::SkillStats;
 use artel_types::{RunMetrics, RunOutcome, RunPrepared};
 
-use super::Meter;
+use super::WorkshopMetrics;
 
 /// The statistics of all skills, to be combined with their files.
 #[derive(Debug, Clone, Default)]
 pub struct SkillSums {
     stats: BTreeMap<String, SkillStats>,
-    loads: Loads,
+    loads: SkillTokenHistogram,
 }
 
 /// The number of tokens that runs were shown of their skill, for every skill that a run
 /// was started with. Runs that were shown the same number are counted together, so the
 /// table stays small.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Loads(BTreeMap<String, BTreeMap<u64, u64>>);
+pub(super) struct SkillTokenHistogram(BTreeMap<String, BTreeMap<u64, u64>>);
 
-impl Loads {
+impl SkillTokenHistogram {
     pub(super) fn began(&mut self, skill: &str) {
         if !self.0.contains_key(skill) {
             self.0.insert(skill.to_owned(), BTreeMap::new());
@@ -46,7 +46,7 @@ impl Loads {
     }
 }
 
-impl Meter {
+impl WorkshopMetrics {
     pub(super) fn skill_sums(&self) -> SkillSums {
         SkillSums {
             stats: self.skills.clone(),

@@ -7,11 +7,11 @@ use artel_rules::usage::{UsageDimension, day};
 use artel_types::model::CalendarPeriod;
 use artel_types::{ConfiguredSpendLimits, Timestamp};
 
-use super::Board;
-use crate::providers::HeldBack;
+use super::WorkshopIndex;
+use crate::providers::SuspendedProvider;
 use crate::usage::UsageReport;
 
-impl Board {
+impl WorkshopIndex {
     /// Adds up the usage of the last days, today included, by any of day, provider, model,
     /// skill, role and portal. The index keeps no other dimensions; [`crate::Workshop::usage`]
     /// has them.
@@ -37,10 +37,10 @@ impl Board {
     }
 
     /// Returns the providers that are currently not asked, ordered by name.
-    pub fn held_back(&self, now: Timestamp) -> Vec<HeldBack> {
+    pub fn held_back(&self, now: Timestamp) -> Vec<SuspendedProvider> {
         let standings = self.account.standings.iter();
         standings
-            .filter_map(|(name, standing)| HeldBack::of(name, standing, now))
+            .filter_map(|(name, standing)| SuspendedProvider::of(name, standing, now))
             .collect()
     }
 }

@@ -13,7 +13,7 @@ use artel_types::{
     Actor, ActorSurface, EventDraft, EventOutcome, Fact, RunId, StreamName, Timestamp, TraceId,
 };
 
-use super::{Board, Drivers};
+use super::{DriverProcesses, WorkshopIndex};
 
 /// A sequence of records as a journal would hold them, without a journal.
 #[derive(Default)]
@@ -40,8 +40,8 @@ impl Tape {
     }
 
     /// Returns the index of all records.
-    pub(super) fn board(&self) -> Board {
-        let mut board = Board::default();
+    pub(super) fn board(&self) -> WorkshopIndex {
+        let mut board = WorkshopIndex::default();
         self.records.iter().for_each(|record| board.take(record));
         board
     }
@@ -64,8 +64,8 @@ pub(super) fn moment(seq: i64) -> Timestamp {
     Timestamp::from_micros(seq * 1_000_000)
 }
 
-pub(super) fn nobody() -> Drivers {
-    Drivers::default()
+pub(super) fn nobody() -> DriverProcesses {
+    DriverProcesses::default()
 }
 
 fn record(seq: u64, at: Timestamp, draft: &EventDraft) -> JournalRecord {

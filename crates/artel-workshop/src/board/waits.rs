@@ -7,13 +7,15 @@ use artel_rules::plan::state::ChangesetState;
 use artel_types::plan::PlanState;
 use artel_types::{TraceId, counted};
 
-use super::works::WorkCard;
-use super::{Board, Drivers};
-use crate::works::{OpenCall, OpenQuestion, WaitSort, Waits, answer_settles, approval};
+use super::works::WorkSummary;
+use super::{DriverProcesses, WorkshopIndex};
+use crate::works::{
+    AttentionItem, AttentionKind, CallAwaitingApproval, OpenQuestion, answer_settles, approval,
+};
 
-impl Board {
+impl WorkshopIndex {
     /// Lists what needs a person: questions first, each kind in order of arrival.
-    pub fn waiting(&self, drivers: &Drivers) -> Vec<Arc<Waits>> {
+    pub fn waiting(&self, drivers: &DriverProcesses) -> Vec<Arc<AttentionItem>> {
         let questions = self.questions(drivers);
         let asking: BTreeSet<TraceId> = questions.iter().map(|it| it.trace).collect();
         let mut waits: Vec<_> = questions.iter().map(|it| Arc::new(question(it))).collect();
@@ -21,7 +23,7 @@ impl Board {
         // If the request cannot be read, it is unknown what was asked.
         for work in unsettled.filter(|work| work.seq > 0) {
             let own = self.own_waits(work).iter();
-            let counts = |it: &&Arc<Waits>| {
+            let counts = |it: &&Arc<AttentionItem>| {
                 !is_left(it) || !asking.contains(&work.trace) && !self.is_driven(work, drivers)
             };
             waits.extend(own.filter(counts).cloned());
@@ -32,7 +34,7 @@ impl Board {
 
     /// Returns what a piece of work needs a person for, apart from questions. Its last item
     /// says that the work was left, which counts only while no process drives it.
-    pub(super) fn own_waits<'w>(&self, work: &'w WorkCard) -> &'w [Arc<Waits>] {
+    pub(super) fn own_waits<'w>(&self, work: &'w WorkSummary) -> &'w [Arc<AttentionItem>] {
         work.waits.get_or_init(|| {
             let waits = [
                 plan(work),
@@ -56,7 +58,7 @@ impl Board {
     }
 
     /// Returns the unanswered questions, including those of child runs.
-    pub fn questions(&self, drivers: &Drivers) -> Vec<OpenQuestion> {
+    pub fn questions(&self, drivers: &DriverProcesses) -> Vec<OpenQuestion> {
         let asking = self.asking.iter().map(|index| &self.cards[*index]);
         let mut asking: Vec<_> = asking.collect();
         asking.sort_by_key(|card| card.run);
@@ -81,13 +83,13 @@ impl Board {
 
     /// Returns the calls that wait for approval while a process drives their run, oldest
     /// first.
-    pub fn calls(&self, drivers: &Drivers) -> Vec<OpenCall> {
+    pub fn calls(&self, drivers: &DriverProcesses) -> Vec<CallAwaitingApproval> {
         let mut open = Vec::new();
         for card in self.open.iter().map(|index| &self.cards[*index]) {
             let Some(driver) = drivers.run(card.run) else {
                 continue;
             };
-            open.extend(card.calls().map(|it| OpenCall {
+            open.extend(card.calls().map(|it| CallAwaitingApproval {
                 run: card.run,
                 trace: card.trace,
                 title: card.title.to_string(),
@@ -102,10 +104,14 @@ impl Board {
     }
 
     /// Returns the most urgent thing that a piece of work needs a person for, if any.
-    pub(super) fn wait_of(&self, work: &WorkCard, drivers: &Drivers) -> Option<WaitSort> {
+    pub(super) fn wait_of(
+        &self,
+        work: &WorkSummary,
+        drivers: &DriverProcesses,
+    ) -> Option<AttentionKind> {
         let is_of_work = |index: &usize| self.cards[*index].trace == work.trace;
         if self.asking.iter().any(is_of_work) {
-            return Some(WaitSort::Question);
+            return Some(AttentionKind::Question);
         }
         let own = self.own_waits(work).iter();
         let mut own = own.filter(|it| !is_left(it) || !self.is_driven(work, drivers));
@@ -113,14 +119,14 @@ impl Board {
     }
 
     /// Returns whether a process is at work on a piece of work.
-    pub(super) fn is_driven(&self, work: &WorkCard, drivers: &Drivers) -> bool {
+    pub(super) fn is_driven(&self, work: &WorkSummary, drivers: &DriverProcesses) -> bool {
         let is_driven = |root: &usize| drivers.run(self.cards[*root].run).is_some();
         drivers.work(work.trace).is_some() || work.roots.iter().any(is_driven)
     }
 
     /// Returns whether the process that carried out the plan died after the plan ended and
     /// before the plan run did.
-    fn is_cut_short(&self, work: &WorkCard) -> bool {
+    fn is_cut_short(&self, work: &WorkSummary) -> bool {
         let run = work.course.run().filter(|run| work.ended == Some(*run));
         let index = run.and_then(|run| self.by_run.get(&run));
         index.is_some_and(|index| self.open.contains(index))
@@ -128,13 +134,13 @@ impl Board {
 
     /// Returns the item for a plan that failed before any step passed. A plan that left
     /// commits is listed with its changeset.
-    fn unfinished(&self, work: &WorkCard) -> Option<Waits> {
+    fn unfinished(&self, work: &WorkSummary) -> Option<AttentionItem> {
         if !has_failed(work) || work.course.changeset().is_some() || self.is_cut_short(work) {
             return None;
         }
         let short = work.trace.short();
-        Some(Waits {
-            kind: WaitSort::Unfinished,
+        Some(AttentionItem {
+            kind: AttentionKind::Unfinished,
             trace: work.trace,
             title: work.request_title().to_owned(),
             text: failure(work),
@@ -153,7 +159,7 @@ impl Board {
 
     /// Returns the item for work that can be resumed because it was left. Whether a process
     /// drives it is checked by the caller.
-    fn left(&self, work: &WorkCard) -> Option<Waits> {
+    fn left(&self, work: &WorkSummary) -> Option<AttentionItem> {
         let text = match work.course.state() {
             Some(PlanState::Approved) => "approved and not begun",
             Some(PlanState::Running) => "left on its way",
@@ -168,12 +174,12 @@ impl Board {
         };
         let is_resting = |root: &usize| self.cards[*root].is_resting();
         let (kind, text) = if work.roots.iter().any(is_resting) {
-            (WaitSort::Paused, "paused by you")
+            (AttentionKind::Paused, "paused by you")
         } else {
-            (WaitSort::Left, text)
+            (AttentionKind::Left, text)
         };
         let short = work.trace.short();
-        Some(Waits {
+        Some(AttentionItem {
             kind,
             trace: work.trace,
             title: work.request_title().to_owned(),
@@ -189,16 +195,16 @@ impl Board {
 }
 
 /// Returns whether an item waits only while no process is at work on it.
-fn is_left(waits: &Waits) -> bool {
-    matches!(waits.kind, WaitSort::Left | WaitSort::Paused)
+fn is_left(waits: &AttentionItem) -> bool {
+    matches!(waits.kind, AttentionKind::Left | AttentionKind::Paused)
 }
 
-fn question(open: &OpenQuestion) -> Waits {
+fn question(open: &OpenQuestion) -> AttentionItem {
     let choices = open.asked.choices.iter();
     let settling = choices.filter(|choice| answer_settles(&open.asked, choice));
-    Waits {
+    AttentionItem {
         settling: settling.cloned().collect(),
-        kind: WaitSort::Question,
+        kind: AttentionKind::Question,
         id: open.id(),
         trace: open.trace,
         title: open.title.clone(),
@@ -210,7 +216,7 @@ fn question(open: &OpenQuestion) -> Waits {
     }
 }
 
-fn plan(work: &WorkCard) -> Option<Waits> {
+fn plan(work: &WorkSummary) -> Option<AttentionItem> {
     let version = work.course.in_review()?;
     let mut versions = work.versions.iter().rev();
     let drafted = versions.find(|it| it.number == version.number)?;
@@ -219,8 +225,8 @@ fn plan(work: &WorkCard) -> Option<Waits> {
         Some(PlanState::Running) => " beside the one that is being done",
         _ => "",
     };
-    Some(Waits {
-        kind: WaitSort::Plan,
+    Some(AttentionItem {
+        kind: AttentionKind::Plan,
         trace: work.trace,
         title: drafted.title.to_string(),
         text: format!("version {} is in review{beside}", version.number),
@@ -238,13 +244,13 @@ fn plan(work: &WorkCard) -> Option<Waits> {
 
 /// Returns the item for a request that got no plan. It waits until a person says what
 /// should be different, or cancels it.
-fn unplanned(work: &WorkCard) -> Option<Waits> {
+fn unplanned(work: &WorkSummary) -> Option<AttentionItem> {
     if !work.course.has_no_plan() {
         return None;
     }
     let short = work.trace.short();
-    Some(Waits {
-        kind: WaitSort::Failed,
+    Some(AttentionItem {
+        kind: AttentionKind::Failed,
         trace: work.trace,
         title: work.request_title().to_owned(),
         text: work.course.why().unwrap_or("no plan came of it").to_owned(),
@@ -261,18 +267,18 @@ fn unplanned(work: &WorkCard) -> Option<Waits> {
 }
 
 /// Returns whether steps of an approved plan failed.
-fn has_failed(work: &WorkCard) -> bool {
+fn has_failed(work: &WorkSummary) -> bool {
     work.course.state() == Some(PlanState::Failed) && !work.course.has_no_plan()
 }
 
-fn failure(work: &WorkCard) -> String {
+fn failure(work: &WorkSummary) -> String {
     match work.course.why() {
         Some(why) => format!("the plan failed: {why}"),
         None => "the plan failed".to_owned(),
     }
 }
 
-fn changeset(work: &WorkCard) -> Option<Waits> {
+fn changeset(work: &WorkSummary) -> Option<AttentionItem> {
     let changeset = work.course.changeset()?;
     let made = work.made()?;
     if changeset.state != ChangesetState::Open {
@@ -294,8 +300,8 @@ fn changeset(work: &WorkCard) -> Option<Waits> {
         commands.insert(0, format!("artel plan retry {short}"));
         commands.push(format!("artel changeset reject {short} --reason \"…\""));
     }
-    Some(Waits {
-        kind: WaitSort::Changeset,
+    Some(AttentionItem {
+        kind: AttentionKind::Changeset,
         trace: work.trace,
         title: work.request_title().to_owned(),
         text: format!(

@@ -10,11 +10,11 @@ use artel_types::{
 };
 
 use super::card::add_cost;
-use super::{Board, Names};
-use crate::works::{ChangesetRow, ReportRow, Waits, changeset_row, changeset_word};
+use super::{NameInterner, WorkshopIndex};
+use crate::works::{AttentionItem, ChangesetRow, ReportRow, changeset_row, changeset_word};
 
 #[derive(Debug, Clone)]
-pub(super) struct WorkCard {
+pub(super) struct WorkSummary {
     pub(super) trace: TraceId,
     /// The sequence number of its request, or 0 while only other events name it.
     pub(super) seq: u64,
@@ -26,9 +26,9 @@ pub(super) struct WorkCard {
     pub(super) urgency: Urgency,
     pub(super) size: RequestSize,
     pub(super) course: WorkState,
-    pub(super) versions: Vec<Version>,
-    changeset: Option<Box<Made>>,
-    reports: Vec<Written>,
+    pub(super) versions: Vec<PlanVersionSummary>,
+    changeset: Option<Box<IndexedChangeset>>,
+    reports: Vec<IndexedReport>,
     /// The run whose steps ended last.
     pub(super) ended: Option<RunId>,
     pub(super) cost: Option<Money>,
@@ -41,12 +41,12 @@ pub(super) struct WorkCard {
     /// The number of its events.
     pub(super) events: u64,
     /// The things it needs a person for, whichever process drives it; computed on demand.
-    pub(super) waits: OnceLock<Vec<Arc<Waits>>>,
+    pub(super) waits: OnceLock<Vec<Arc<AttentionItem>>>,
 }
 
 /// One version of its plan.
 #[derive(Debug, Clone)]
-pub(super) struct Version {
+pub(super) struct PlanVersionSummary {
     pub(super) number: u32,
     pub(super) at: Timestamp,
     pub(super) title: Box<str>,
@@ -54,32 +54,32 @@ pub(super) struct Version {
 
 /// The changeset as created, with its sequence number in the journal.
 #[derive(Debug, Clone)]
-struct Made {
+struct IndexedChangeset {
     seq: u64,
     row: ChangesetRow,
 }
 
 /// A written report.
 #[derive(Debug, Clone)]
-struct Written {
+struct IndexedReport {
     at: Timestamp,
     run: RunId,
     status: Arc<str>,
     path: Box<str>,
 }
 
-impl Board {
+impl WorkshopIndex {
     /// Returns all reports, newest first.
     pub fn reports(&self) -> Vec<ReportRow> {
         let works = self.asked.iter().rev().map(|work| &self.works[*work]);
-        let mut rows: Vec<ReportRow> = works.flat_map(WorkCard::reports).collect();
+        let mut rows: Vec<ReportRow> = works.flat_map(WorkSummary::reports).collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.at));
         rows
     }
 
     /// Returns all changesets, newest first.
     pub fn changesets(&self) -> Vec<ChangesetRow> {
-        let found = self.works.iter().filter_map(WorkCard::changeset);
+        let found = self.works.iter().filter_map(WorkSummary::changeset);
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
         found.into_iter().map(|(_, row)| row).collect()
@@ -95,7 +95,7 @@ impl Board {
     }
 }
 
-impl WorkCard {
+impl WorkSummary {
     pub(super) fn new(trace: TraceId) -> Self {
         let never = Timestamp::from_micros(0);
         Self {
@@ -123,7 +123,7 @@ impl WorkCard {
         }
     }
 
-    pub(super) fn fold(&mut self, event: &Event, names: &mut Names) {
+    pub(super) fn fold(&mut self, event: &Event, names: &mut NameInterner) {
         self.course.fold(&event.fact);
         match &event.fact {
             Fact::RequestCreated(it) => self.created(event, it, names),
@@ -132,9 +132,9 @@ impl WorkCard {
             Fact::ChangesetCreated(it) => {
                 let (seq, trace) = (event.seq, event.trace);
                 let row = changeset_row(trace, event.at, String::new(), it);
-                self.changeset = Some(Box::new(Made { seq, row }));
+                self.changeset = Some(Box::new(IndexedChangeset { seq, row }));
             }
-            Fact::ReportWritten(it) => self.reports.push(Written {
+            Fact::ReportWritten(it) => self.reports.push(IndexedReport {
                 at: event.at,
                 run: it.run,
                 status: names.keep(&it.status),
@@ -151,7 +151,7 @@ impl WorkCard {
         }
     }
 
-    fn created(&mut self, event: &Event, created: &RequestCreated, names: &mut Names) {
+    fn created(&mut self, event: &Event, created: &RequestCreated, names: &mut NameInterner) {
         self.seq = event.seq;
         self.at = event.at;
         self.by = Some(names.keep(&event.actor.label()));
@@ -163,7 +163,7 @@ impl WorkCard {
     }
 
     fn drafted(&mut self, event: &Event, drafted: &PlanDrafted) {
-        self.versions.push(Version {
+        self.versions.push(PlanVersionSummary {
             number: drafted.version,
             at: event.at,
             title: drafted.title.as_str().into(),

@@ -16,7 +16,7 @@ const MOST: u64 = 1024 * 1024;
 
 /// A section of the daemon's log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DaemonLog {
+pub struct DaemonLogSlice {
     pub text: String,
     /// The position of its end, from which the next read continues.
     pub position: u64,
@@ -29,13 +29,13 @@ pub struct DaemonLog {
 /// The file is opened at the first line. A second daemon, which finds the lease taken and
 /// ends, therefore leaves the log of the first alone.
 #[derive(Debug)]
-pub struct DaemonJotter {
+pub struct DaemonLogWriter {
     log: PathBuf,
-    state: Mutex<Jotting>,
+    state: Mutex<DaemonLogState>,
 }
 
 #[derive(Debug)]
-enum Jotting {
+enum DaemonLogState {
     /// Nothing was written yet.
     Unopened,
     /// The open file and its length in bytes.
@@ -44,18 +44,18 @@ enum Jotting {
     Elsewhere,
 }
 
-impl DaemonJotter {
+impl DaemonLogWriter {
     /// Writes one line. A log that cannot be written does not stop the daemon.
     pub fn write(&self, line: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*state, Jotting::Unopened) {
+        if matches!(*state, DaemonLogState::Unopened) {
             *state = if is_said_to(&self.log) {
-                Jotting::Elsewhere
+                DaemonLogState::Elsewhere
             } else {
                 opened(&self.log)
             };
         }
-        let Jotting::Open(file, length) = &mut *state else {
+        let DaemonLogState::Open(file, length) = &mut *state else {
             return;
         };
         // One write per line, so that no other writer can cut it in two.
@@ -69,7 +69,7 @@ impl DaemonJotter {
 }
 
 /// Opens a log for appending, and rotates it first if it has become too long.
-fn opened(log: &Path) -> Jotting {
+fn opened(log: &Path) -> DaemonLogState {
     set_aside(log);
     let made = log.parent().map_or(Ok(()), std::fs::create_dir_all);
     let mut options = File::options();
@@ -77,9 +77,9 @@ fn opened(log: &Path) -> Jotting {
     match made.and_then(|()| options.open(log)) {
         Ok(file) => {
             let length = file.metadata().map_or(0, |about| about.len());
-            Jotting::Open(file, length)
+            DaemonLogState::Open(file, length)
         }
-        Err(_) => Jotting::Elsewhere,
+        Err(_) => DaemonLogState::Elsewhere,
     }
 }
 
@@ -105,27 +105,27 @@ pub(super) fn set_aside(log: &Path) {
 }
 
 impl Workshop {
-    pub fn daemon_jotter(&self) -> DaemonJotter {
-        DaemonJotter {
+    pub fn daemon_jotter(&self) -> DaemonLogWriter {
+        DaemonLogWriter {
             log: self.daemon_log(),
-            state: Mutex::new(Jotting::Unopened),
+            state: Mutex::new(DaemonLogState::Unopened),
         }
     }
 
     /// Returns the end of the daemon's log; empty if there is no log.
-    pub fn daemon_said_last(&self) -> DaemonLog {
+    pub fn daemon_said_last(&self) -> DaemonLogSlice {
         let log = self.daemon_log();
         let length = std::fs::metadata(&log).map_or(0, |about| about.len());
         since(&log, length.saturating_sub(MOST))
     }
 
     /// Returns the part of the daemon's log after a position.
-    pub fn daemon_said(&self, after: u64) -> DaemonLog {
+    pub fn daemon_said(&self, after: u64) -> DaemonLogSlice {
         since(&self.daemon_log(), after)
     }
 }
 
-fn since(log: &Path, position: u64) -> DaemonLog {
+fn since(log: &Path, position: u64) -> DaemonLogSlice {
     let read = || {
         let mut file = File::open(log)?;
         // A log that is now shorter is a new one.
@@ -144,7 +144,7 @@ fn since(log: &Path, position: u64) -> DaemonLog {
     // An unfinished line is returned later, when it is complete.
     let whole = bytes.iter().rposition(|byte| *byte == b'\n');
     bytes.truncate(whole.map_or(0, |at| at + 1));
-    DaemonLog {
+    DaemonLogSlice {
         text: String::from_utf8_lossy(&bytes).into_owned(),
         position: position.saturating_add(bytes.len() as u64),
     }
@@ -158,9 +158,9 @@ mod tests {
     fn what_is_said_is_written_down_and_a_long_log_begins_anew() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("logs/daemon.log");
-        let jotter = DaemonJotter {
+        let jotter = DaemonLogWriter {
             log: log.clone(),
-            state: Mutex::new(Jotting::Unopened),
+            state: Mutex::new(DaemonLogState::Unopened),
         };
         assert!(!log.exists(), "nothing was said");
         jotter.write("one");
@@ -177,7 +177,7 @@ mod tests {
     fn whole_lines_are_told_once_and_a_log_that_begins_anew_from_its_start() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("daemon.log");
-        assert_eq!(since(&log, 0), DaemonLog::default());
+        assert_eq!(since(&log, 0), DaemonLogSlice::default());
         std::fs::write(&log, "one\ntwo\nthr").unwrap();
         let told = since(&log, 0);
         assert_eq!((told.text.as_str(), told.position), ("one\ntwo\n", 8));

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::DaemonRuns;
+use super::RunningDaemon;
 use crate::workshop::Workshop;
 
 /// Poll interval while waiting for a process to end.
@@ -22,7 +22,7 @@ const CLEARING: Duration = Duration::from_secs(5);
 
 /// The way a daemon ended that was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DaemonEnded {
+pub enum DaemonStopOutcome {
     /// It stopped by itself.
     AtRest,
     /// It did not stop within this time and was killed. Work under way is taken up at the next
@@ -32,7 +32,7 @@ pub enum DaemonEnded {
 
 impl Workshop {
     /// Makes the daemon reload its settings.
-    pub fn signal_reload(&self, runs: &DaemonRuns) -> Result<(), Failure> {
+    pub fn signal_reload(&self, runs: &RunningDaemon) -> Result<(), Failure> {
         match self.hold_daemon(runs)? {
             Some(process) => send(runs, &process, Signal::HUP).map(drop),
             None => Err(Failure::new(FailureCode::H003, "the daemon has ended")
@@ -44,16 +44,16 @@ impl Workshop {
     /// process records its end.
     pub async fn stop_daemon(
         &self,
-        runs: &DaemonRuns,
+        runs: &RunningDaemon,
         patience: Duration,
-    ) -> Result<DaemonEnded, Failure> {
+    ) -> Result<DaemonStopOutcome, Failure> {
         let Some(process) = self.hold_daemon(runs)? else {
-            return Ok(DaemonEnded::AtRest);
+            return Ok(DaemonStopOutcome::AtRest);
         };
-        if send(runs, &process, Signal::TERM)? == Sent::TooLate
+        if send(runs, &process, Signal::TERM)? == SignalDelivery::TooLate
             || has_ended(&process, patience).await
         {
-            return Ok(DaemonEnded::AtRest);
+            return Ok(DaemonStopOutcome::AtRest);
         }
         send(runs, &process, Signal::KILL)?;
         if !has_ended(&process, CLEARING).await {
@@ -67,7 +67,7 @@ impl Workshop {
         self.note_daemon(&self.open()?.journal, fact.into())?;
         // Other programs may look for this file; Artel does not.
         drop(std::fs::remove_file(self.daemon_pid_file()));
-        Ok(DaemonEnded::Killed(patience))
+        Ok(DaemonStopOutcome::Killed(patience))
     }
 
     /// Waits until the system has removed a daemon that was killed: its address stays in use
@@ -82,7 +82,7 @@ impl Workshop {
     }
 
     /// Opens a handle of the daemon's process, or returns `None` if it has ended.
-    fn hold_daemon(&self, runs: &DaemonRuns) -> Result<Option<OwnedFd>, Failure> {
+    fn hold_daemon(&self, runs: &RunningDaemon) -> Result<Option<OwnedFd>, Failure> {
         let owner = self.daemon_owner()?.filter(|owner| owner.pid == runs.pid);
         owner.map_or(Ok(None), |owner| held(&owner))
     }
@@ -98,7 +98,7 @@ impl Workshop {
 
 /// Whether a signal reached its process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sent {
+enum SignalDelivery {
     Arrived,
     TooLate,
 }
@@ -115,10 +115,14 @@ fn held(owner: &LeaseOwner) -> Result<Option<OwnedFd>, Failure> {
     }
 }
 
-fn send(runs: &DaemonRuns, process: &OwnedFd, signal: Signal) -> Result<Sent, Failure> {
+fn send(
+    runs: &RunningDaemon,
+    process: &OwnedFd,
+    signal: Signal,
+) -> Result<SignalDelivery, Failure> {
     match pidfd_send_signal(process, signal) {
-        Ok(()) => Ok(Sent::Arrived),
-        Err(Errno::SRCH) => Ok(Sent::TooLate),
+        Ok(()) => Ok(SignalDelivery::Arrived),
+        Err(Errno::SRCH) => Ok(SignalDelivery::TooLate),
         Err(error) => Err(unreached(runs.pid, error)),
     }
 }

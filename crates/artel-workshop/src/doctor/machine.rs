@@ -6,21 +6,21 @@ use std::time::Duration;
 use artel_sandbox::trusted::{self, TrustedProgramCall};
 use artel_types::FailureKind;
 
-use super::Check;
-use crate::caller::Caller;
+use super::DoctorCheck;
+use crate::caller::CommandContext;
 
-pub(super) fn checks(caller: &Caller) -> Vec<Check> {
+pub(super) fn checks(caller: &CommandContext) -> Vec<DoctorCheck> {
     vec![sandbox(caller), path(caller), git(caller)]
 }
 
 /// Starts the sandbox and checks its level.
-fn sandbox(caller: &Caller) -> Check {
+fn sandbox(caller: &CommandContext) -> DoctorCheck {
     let (sandbox, demand) = match caller.sandbox() {
         Ok(found) => found,
         Err(problems) => {
             return match problems.0.first() {
-                Some(failure) => Check::of_failure("sandbox", failure),
-                None => Check::problem("sandbox", "not tried", "`artel explain B002`"),
+                Some(failure) => DoctorCheck::of_failure("sandbox", failure),
+                None => DoctorCheck::problem("sandbox", "not tried", "`artel explain B002`"),
             };
         }
     };
@@ -29,25 +29,25 @@ fn sandbox(caller: &Caller) -> Check {
     let missing = engaged.missing();
     if engaged.level < demand.0 {
         let found = format!("{found}; {} is demanded, so nothing runs", demand.0);
-        return Check {
+        return DoctorCheck {
             kind: FailureKind::Refused,
-            ..Check::problem("sandbox", found, missing)
+            ..DoctorCheck::problem("sandbox", found, missing)
         };
     }
     if missing.is_empty() {
-        return Check::ok("sandbox", found);
+        return DoctorCheck::ok("sandbox", found);
     }
     if engaged.level == artel_sandbox::SandboxLevel::Full {
         // A missing cgroup does not lower the level and needs no action.
-        return Check::ok("sandbox", format!("{found}; without {missing}"));
+        return DoctorCheck::ok("sandbox", format!("{found}; without {missing}"));
     }
-    Check::warning("sandbox", found, missing)
+    DoctorCheck::warning("sandbox", found, missing)
 }
 
 /// Shows which folders `PATH` opens to commands, apart from the system's own.
-fn path(caller: &Caller) -> Check {
+fn path(caller: &CommandContext) -> DoctorCheck {
     let Ok(standard) = caller.standard(&caller.closed_here()) else {
-        return Check::problem(
+        return DoctorCheck::problem(
             "path",
             "not looked at",
             "`artel config show` says what is wrong",
@@ -64,9 +64,9 @@ fn path(caller: &Caller) -> Check {
     });
     let opened: Vec<_> = opened.collect();
     if opened.is_empty() {
-        Check::ok("path", "shows commands only the system's own programs")
+        DoctorCheck::ok("path", "shows commands only the system's own programs")
     } else {
-        Check::ok("path", opened.join("; "))
+        DoctorCheck::ok("path", opened.join("; "))
     }
 }
 
@@ -90,14 +90,14 @@ fn standing(engaged: &artel_sandbox::EngagedSandbox) -> String {
 }
 
 /// Checks for git 2.38 or newer, which worktrees and `merge-tree --write-tree` need.
-fn git(caller: &Caller) -> Check {
+fn git(caller: &CommandContext) -> DoctorCheck {
     const OLDEST: (u32, u32) = (2, 38);
-    let missing = || Check::problem("git", "not found on PATH", "install git 2.38 or newer");
+    let missing = || DoctorCheck::problem("git", "not found on PATH", "install git 2.38 or newer");
     let Some(program) = caller.program("git") else {
         return missing();
     };
     let Some(version) = git_version(&program) else {
-        return Check::problem(
+        return DoctorCheck::problem(
             "git",
             format!("`{}` does not answer", program.display()),
             "`git --version` shows why",
@@ -108,9 +108,9 @@ fn git(caller: &Caller) -> Check {
         .map(|part| part.parse::<u32>().unwrap_or(0));
     let found = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
     if found >= OLDEST {
-        return Check::ok("git", format!("{version} ({})", program.display()));
+        return DoctorCheck::ok("git", format!("{version} ({})", program.display()));
     }
-    Check::problem(
+    DoctorCheck::problem(
         "git",
         format!("{version} is too old"),
         "install git 2.38 or newer",

@@ -6,15 +6,15 @@ use artel_sandbox::{EngagedSandbox, SandboxLevel};
 use artel_skills::MOST_LINES;
 use artel_skills::savings::{self, SkillTokenSizes};
 
-use super::Check;
-use crate::caller::Caller;
+use super::DoctorCheck;
+use crate::caller::CommandContext;
 use crate::runs::{SkillsFound, TrustQuestion};
 
 /// The least that loading on demand should save in a typical run with well divided skills,
 /// in percent.
 const LEAST_SAVED: f64 = 35.0;
 
-pub(super) fn checks(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
+pub(super) fn checks(caller: &CommandContext, profile: MachineProfile) -> Vec<DoctorCheck> {
     let engaged = caller
         .sandbox()
         .map(|(sandbox, _)| sandbox.engaged().clone());
@@ -51,40 +51,40 @@ pub(super) fn checks(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
 }
 
 /// Checks whether the settings select the requested profile.
-fn demanded(caller: &Caller, profile: MachineProfile) -> Check {
+fn demanded(caller: &CommandContext, profile: MachineProfile) -> DoctorCheck {
     let word = |profile: MachineProfile| format!("{profile:?}").to_lowercase();
     match caller.settings_here() {
         Ok(settings) if settings.hands.profile.value == profile => {
-            Check::ok("profile", format!("{} is set", word(profile)))
+            DoctorCheck::ok("profile", format!("{} is set", word(profile)))
         }
-        Ok(settings) => Check::problem(
+        Ok(settings) => DoctorCheck::problem(
             "profile",
             format!("{} is set", word(settings.hands.profile.value)),
             format!("`profile = \"{}\"` in `artel.toml`", word(profile)),
         ),
         Err(problems) => problems.0.first().map_or_else(
             || {
-                Check::problem(
+                DoctorCheck::problem(
                     "profile",
                     "the settings cannot be read",
                     "`artel config show`",
                 )
             },
-            |failure| Check::of_failure("profile", failure),
+            |failure| DoctorCheck::of_failure("profile", failure),
         ),
     }
 }
 
-fn sandbox(engaged: &EngagedSandbox, profile: MachineProfile) -> Check {
+fn sandbox(engaged: &EngagedSandbox, profile: MachineProfile) -> DoctorCheck {
     let least = if profile == MachineProfile::Local {
         SandboxLevel::Partial
     } else {
         SandboxLevel::Full
     };
     if engaged.level >= least {
-        return Check::ok("sandbox", format!("level {}", engaged.level));
+        return DoctorCheck::ok("sandbox", format!("level {}", engaged.level));
     }
-    Check::problem(
+    DoctorCheck::problem(
         "sandbox",
         format!("level {}, and {least} is demanded", engaged.level),
         engaged.missing(),
@@ -92,14 +92,14 @@ fn sandbox(engaged: &EngagedSandbox, profile: MachineProfile) -> Check {
 }
 
 /// Checks whether the layers with these names are active.
-fn layer(engaged: &EngagedSandbox, area: &'static str, names: &[&str], what: &str) -> Check {
+fn layer(engaged: &EngagedSandbox, area: &'static str, names: &[&str], what: &str) -> DoctorCheck {
     let missing = names.iter().find(|name| {
         let mut layers = engaged.layers.iter();
         !layers.any(|layer| layer.stands && layer.name.contains(*name))
     });
     match missing {
-        None => Check::ok(area, what),
-        Some(name) => Check::problem(area, format!("not shown: {what}"), {
+        None => DoctorCheck::ok(area, what),
+        Some(name) => DoctorCheck::problem(area, format!("not shown: {what}"), {
             let detail = engaged
                 .layers
                 .iter()
@@ -110,34 +110,34 @@ fn layer(engaged: &EngagedSandbox, area: &'static str, names: &[&str], what: &st
 }
 
 /// Checks whether everything is recorded in an intact journal.
-fn audit(caller: &Caller) -> Check {
+fn audit(caller: &CommandContext) -> DoctorCheck {
     let Ok(workshop) = caller.workshop() else {
-        return Check::problem("audit", "there is no workshop", "`artel init`");
+        return DoctorCheck::problem("audit", "there is no workshop", "`artel init`");
     };
     match workshop.reader_as_it_is() {
-        Ok(_) => Check::ok(
+        Ok(_) => DoctorCheck::ok(
             "audit",
             "every call is journaled; `artel journal verify` proves the chain",
         ),
-        Err(failure) => Check::of_failure("audit", &failure),
+        Err(failure) => DoctorCheck::of_failure("audit", &failure),
     }
 }
 
-fn commands(caller: &Caller) -> Check {
+fn commands(caller: &CommandContext) -> DoctorCheck {
     match caller.policy(None) {
-        Ok(policy) => Check::ok(
+        Ok(policy) => DoctorCheck::ok(
             "policy",
             format!("readable, {} granted for good", policy.grants.len()),
         ),
         Err(problems) => problems.0.first().map_or_else(
-            || Check::problem("policy", "cannot be read", "`artel policy list`"),
-            |failure| Check::of_failure("policy", failure),
+            || DoctorCheck::problem("policy", "cannot be read", "`artel policy list`"),
+            |failure| DoctorCheck::of_failure("policy", failure),
         ),
     }
 }
 
 /// Checks whether the skills found here meet the profile's demands.
-fn skills(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
+fn skills(caller: &CommandContext, profile: MachineProfile) -> Vec<DoctorCheck> {
     let mut checks = match caller.skills_for_profile() {
         Ok(found) => vec![
             injection(caller, &found),
@@ -147,12 +147,15 @@ fn skills(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
         Err(problems) => problems
             .0
             .iter()
-            .map(|failure| Check::of_failure("skills", failure))
+            .map(|failure| DoctorCheck::of_failure("skills", failure))
             .collect(),
     };
     let (depth, turns) = (TurnAllowance::MOST_DEPTH, TurnAllowance::MOST_TURNS);
-    checks.push(Check::ok("depth", format!("forks go {depth} deep at most")));
-    checks.push(Check::ok(
+    checks.push(DoctorCheck::ok(
+        "depth",
+        format!("forks go {depth} deep at most"),
+    ));
+    checks.push(DoctorCheck::ok(
         "turns",
         format!("a run with all that it calls ends after {turns} turns"),
     ));
@@ -161,7 +164,7 @@ fn skills(caller: &Caller, profile: MachineProfile) -> Vec<Check> {
 
 /// Checks whether the commands in skills can be judged. Refused commands are not run; they
 /// are listed because their authors meant them to run.
-fn injection(caller: &Caller, found: &SkillsFound) -> Check {
+fn injection(caller: &CommandContext, found: &SkillsFound) -> DoctorCheck {
     let (mut all, mut refused) = (0_usize, Vec::new());
     for skill in &found.skills {
         let commands = TrustQuestion::about(skill).commands;
@@ -171,18 +174,18 @@ fn injection(caller: &Caller, found: &SkillsFound) -> Check {
                 let no = judged.iter().filter(|it| !it.allowed);
                 refused.extend(no.map(|it| format!("{}: {}", skill.name, it.command)));
             }
-            Err(problems) => return Check::of_failure("injection", &problems.first()),
+            Err(problems) => return DoctorCheck::of_failure("injection", &problems.first()),
         }
     }
     let mut text = format!("commands in skills are judged and journaled ({all} in what is here");
     if !refused.is_empty() {
         text.push_str(&format!("; {} would be refused", refused.len()));
     }
-    Check::ok("injection", text + ")")
+    DoctorCheck::ok("injection", text + ")")
 }
 
 /// Checks whether any skill is larger than a prompt should carry.
-fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check {
+fn size(caller: &CommandContext, profile: MachineProfile, found: &SkillsFound) -> DoctorCheck {
     let old: Vec<&str> = found
         .skills
         .iter()
@@ -190,7 +193,7 @@ fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check 
         .map(|skill| skill.name.as_str())
         .collect();
     if profile == MachineProfile::Production && !old.is_empty() {
-        return Check::problem(
+        return DoctorCheck::problem(
             "size",
             format!("`legacy_large_file` in {}", old.join(", ")),
             format!("at most {MOST_LINES} lines each; move the rest to files beside `SKILL.md`"),
@@ -200,7 +203,7 @@ fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check 
         .settings_here()
         .is_ok_and(|settings| settings.runs.size_limit.value == SkillSizeChoice::Enforce);
     if profile == MachineProfile::Production && !enforced {
-        return Check::problem(
+        return DoctorCheck::problem(
             "size",
             format!("skills of more than {MOST_LINES} lines only warn"),
             "`skills.size_limit = \"enforce\"` in `artel.toml`",
@@ -213,9 +216,9 @@ fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check 
         .map(|skill| skill.name.as_str())
         .collect();
     if large.is_empty() {
-        return Check::ok("size", format!("none has more than {MOST_LINES} lines"));
+        return DoctorCheck::ok("size", format!("none has more than {MOST_LINES} lines"));
     }
-    Check::warning(
+    DoctorCheck::warning(
         "size",
         format!("more than {MOST_LINES} lines in {}", large.join(", ")),
         "move details to files beside `SKILL.md`; `artel skill validate` says where",
@@ -224,7 +227,7 @@ fn size(caller: &Caller, profile: MachineProfile, found: &SkillsFound) -> Check 
 
 /// Checks whether loading on demand saves enough, computed from the skill files found
 /// here.
-fn saving(found: &SkillsFound) -> Check {
+fn saving(found: &SkillsFound) -> DoctorCheck {
     let savings: Vec<(f64, &str)> = found
         .skills
         .iter()
@@ -236,7 +239,7 @@ fn saving(found: &SkillsFound) -> Check {
         })
         .collect();
     if savings.is_empty() {
-        return Check::ok("context", "no skill brings files that are loaded on demand");
+        return DoctorCheck::ok("context", "no skill brings files that are loaded on demand");
     }
     let sum: f64 = savings.iter().map(|(percent, _)| percent).sum();
     #[expect(clippy::cast_precision_loss, reason = "there are few skills")]
@@ -245,11 +248,11 @@ fn saving(found: &SkillsFound) -> Check {
     let text = format!("loading on demand saves {mean:.0} % in a usual run of {count} skills");
     let least = savings.iter().min_by(|a, b| a.0.total_cmp(&b.0));
     match least {
-        Some((_, name)) if mean < LEAST_SAVED => Check::problem(
+        Some((_, name)) if mean < LEAST_SAVED => DoctorCheck::problem(
             "context",
             format!("{text}; {LEAST_SAVED:.0} % or more is expected"),
             format!("`{name}` saves least: move more of its `SKILL.md` and split its largest file"),
         ),
-        _ => Check::ok("context", text),
+        _ => DoctorCheck::ok("context", text),
     }
 }

@@ -3,34 +3,34 @@
 
 use artel_policy::rules::{PolicyRule, PolicyRuleError};
 
-use super::Check;
-use crate::caller::Caller;
+use super::DoctorCheck;
+use crate::caller::CommandContext;
 use crate::hands::{
     command_rules, declared_names, outdated_grants, stored_rules, unread_bans, unread_text,
 };
 
 /// Lists every stored rule that grants nothing or stops everything. The list is empty if
 /// all rules can be read.
-pub(super) fn checks(caller: &Caller) -> Vec<Check> {
+pub(super) fn checks(caller: &CommandContext) -> Vec<DoctorCheck> {
     let Ok(Some(root)) = caller.workshop_root() else {
         return Vec::new();
     };
     let grants = outdated_grants(&root).into_iter().map(|bad| {
-        Check::warning(
+        DoctorCheck::warning(
             "rules",
             format!("`Policy/grants.toml`: {bad}"),
             "`artel policy revoke RULE`, then grant it as it should be",
         )
     });
     let bans = unread_bans(&root).into_iter().map(|bad| {
-        Check::problem(
+        DoctorCheck::problem(
             "rules",
             format!("`Policy/rules.toml`: {}", unread_text(&bad)),
             "fix it there; until then Artel asks before nearly every tool call",
         )
     });
     let unread = command_rules(&root).err().into_iter();
-    let unread = unread.map(|failure| Check::of_failure("rules", &failure));
+    let unread = unread.map(|failure| DoctorCheck::of_failure("rules", &failure));
     let here = Here {
         declared: declared_names(&root),
         // A list that cannot be read is named among the keys.
@@ -59,10 +59,10 @@ impl Here {
     }
 
     /// Names what a rule names and what is not here; `whose` says whose rule it is.
-    fn odd(&self, rule: &PolicyRule, whose: &str) -> Vec<Check> {
+    fn odd(&self, rule: &PolicyRule, whose: &str) -> Vec<DoctorCheck> {
         let text = rule.text();
         let nameless = (!rule.names_a_tool(&self.declared)).then(|| {
-            Check::warning(
+            DoctorCheck::warning(
                 "rules",
                 format!("{whose}the rule `{text}` names no tool of this workshop"),
                 "`artel tool list` names the tools that there are",
@@ -76,8 +76,8 @@ impl Here {
 }
 
 /// A secret may be stored at any time, so naming one that is not is no error.
-fn not_stored(whose: &str, name: &str) -> Check {
-    Check::warning(
+fn not_stored(whose: &str, name: &str) -> DoctorCheck {
+    DoctorCheck::warning(
         "rules",
         format!("{whose} names the secret `{name}`, which is not stored"),
         "`artel auth set --tool NAME` stores it; `artel auth status` lists the stored ones",
@@ -86,17 +86,17 @@ fn not_stored(whose: &str, name: &str) -> Check {
 
 /// Names the rules of a role's file that cannot be read, or name what is not here. One that cannot be
 /// read and was a ban denies nearly everything.
-fn of_role(caller: &Caller, id: &str, here: &Here) -> Vec<Check> {
+fn of_role(caller: &CommandContext, id: &str, here: &Here) -> Vec<DoctorCheck> {
     let Ok(role) = caller.role(id) else {
         return Vec::new();
     };
     let remedy = format!("fix it in `Agents/{id}.md`");
     let grants = role.outdated.iter().map(|bad| {
         let found = format!("the role `{id}`: {bad}");
-        Check::warning("rules", found, remedy.clone())
+        DoctorCheck::warning("rules", found, remedy.clone())
     });
     let bans = role.unread_bans.iter();
-    let bans = bans.map(|bad| Check::problem("rules", banned(id, bad), remedy.clone()));
+    let bans = bans.map(|bad| DoctorCheck::problem("rules", banned(id, bad), remedy.clone()));
     let mut checks: Vec<_> = grants.chain(bans).collect();
     if role.file.is_some() {
         let whose = format!("the role `{id}`: ");

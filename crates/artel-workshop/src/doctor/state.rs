@@ -6,16 +6,16 @@ use artel_config::DurabilityChoice;
 use artel_skills::SkillOrigin;
 use artel_types::{Timestamp, counted};
 
-use super::{Check, upgrade};
-use crate::caller::Caller;
-use crate::find::Found;
-use crate::private::OpenModes;
+use super::{DoctorCheck, upgrade};
+use crate::caller::CommandContext;
+use crate::find::WorkshopDiscovery;
+use crate::private::LoosePermissionPaths;
 use crate::strangers;
 use crate::trouble::shell_word;
 use crate::upgrade::files_or_folders;
 use crate::workshop::Workshop;
 
-pub(super) fn checks(caller: &Caller) -> Vec<Check> {
+pub(super) fn checks(caller: &CommandContext) -> Vec<DoctorCheck> {
     let workshop = match caller.workshop() {
         Ok(workshop) => workshop,
         Err(problems) => {
@@ -29,7 +29,7 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
             return problems
                 .0
                 .iter()
-                .map(|failure| Check::of_failure(area(failure.code.to_string()), failure))
+                .map(|failure| DoctorCheck::of_failure(area(failure.code.to_string()), failure))
                 .collect();
         }
     };
@@ -41,27 +41,27 @@ pub(super) fn checks(caller: &Caller) -> Vec<Check> {
     checks
 }
 
-fn place(workshop: &Workshop) -> Check {
+fn place(workshop: &Workshop) -> DoctorCheck {
     let how = match workshop.found() {
-        Found::Flag => "named by --workshop",
-        Found::Variable => "named by ARTEL_WORKSHOP",
-        Found::Argument => "named on the command line",
-        Found::Parent => "around this folder",
-        Found::Home => "in the home folder",
+        WorkshopDiscovery::Flag => "named by --workshop",
+        WorkshopDiscovery::Variable => "named by ARTEL_WORKSHOP",
+        WorkshopDiscovery::Argument => "named on the command line",
+        WorkshopDiscovery::Parent => "around this folder",
+        WorkshopDiscovery::Home => "in the home folder",
     };
-    Check::ok("workshop", format!("{} ({how})", workshop.root().display()))
+    DoctorCheck::ok("workshop", format!("{} ({how})", workshop.root().display()))
 }
 
 /// Checks whether only the person can read the workshop's files and decide in it.
-fn own_files(workshop: &Workshop) -> Vec<Check> {
+fn own_files(workshop: &Workshop) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
-    let open = OpenModes::find(workshop.root()).paths;
+    let open = LoosePermissionPaths::find(workshop.root()).paths;
     checks.push(match open.first() {
-        None => Check::ok(
+        None => DoctorCheck::ok(
             "privacy",
             "nobody else reads requests, plans, reports and policy",
         ),
-        Some(first) => Check::warning(
+        Some(first) => DoctorCheck::warning(
             "privacy",
             format!(
                 "others can get at {}, such as `{}`",
@@ -79,7 +79,7 @@ fn own_files(workshop: &Workshop) -> Vec<Check> {
     for skill in skills.iter().filter(|it| it.scope == SkillOrigin::Workshop) {
         if let Some(open) = strangers::in_skill(workshop.root(), &skill.folder) {
             let found = format!("{}, so `{}` is asked about", open.said(), skill.name);
-            checks.push(Check::warning("trust", found, open.advice()));
+            checks.push(DoctorCheck::warning("trust", found, open.advice()));
         }
     }
     let Ok(reader) = workshop.reader() else {
@@ -90,14 +90,14 @@ fn own_files(workshop: &Workshop) -> Vec<Check> {
         .unwrap_or_default()
     {
         let (name, path) = (&portal.name, portal.path.display());
-        checks.push(Check::problem(
+        checks.push(DoctorCheck::problem(
             "portal",
             format!("a workshop lies in `{name}` (`{path}`), so no agent works there"),
             format!("`artel portal remove {name}`, then `artel portal add DIR` for each project"),
         ));
     }
     for unseen in workshop.unseen_files(&reader).unwrap_or_default() {
-        checks.push(Check::problem(
+        checks.push(DoctorCheck::problem(
             "trust",
             format!(
                 "a run put `{}` into the workshop, and you have not reviewed it",
@@ -111,7 +111,7 @@ fn own_files(workshop: &Workshop) -> Vec<Check> {
 
 /// Checks whether other users could write files that decide about agents. The first start
 /// of a new version takes that access away.
-fn written_by_others(workshop: &Workshop) -> Option<Check> {
+fn written_by_others(workshop: &Workshop) -> Option<DoctorCheck> {
     let open = strangers::written_by_others(workshop.root());
     if open.is_empty() {
         return None;
@@ -119,13 +119,13 @@ fn written_by_others(workshop: &Workshop) -> Option<Check> {
     let (said, advice) = (open.said(), open.advice());
     if workshop.needs_upgrade() && open.ends_with_upgrade() {
         let found = format!("{said}, which ends when the workshop is upgraded");
-        return Some(Check::warning("trust", found, advice));
+        return Some(DoctorCheck::warning("trust", found, advice));
     }
     let found = format!("{said}, so no agent works here");
-    Some(Check::problem("trust", found, advice))
+    Some(DoctorCheck::problem("trust", found, advice))
 }
 
-fn settings(workshop: &Workshop) -> Check {
+fn settings(workshop: &Workshop) -> DoctorCheck {
     let settings = &workshop.settings;
     let files = match settings.files.len() {
         0 => "defaults".to_owned(),
@@ -133,32 +133,32 @@ fn settings(workshop: &Workshop) -> Check {
         several => format!("{several} files"),
     };
     if !settings.warnings.is_empty() {
-        return Check::warning(
+        return DoctorCheck::warning(
             "settings",
             format!("{files}; {}", settings.warnings.join("; ")),
             "`artel config show` says where each setting comes from",
         );
     }
     if settings.unknown_variables.is_empty() {
-        return Check::ok("settings", files);
+        return DoctorCheck::ok("settings", files);
     }
     let names = settings.unknown_variables.join(", ");
-    Check::warning(
+    DoctorCheck::warning(
         "settings",
         format!("{files}; these variables mean nothing to Artel: {names}"),
         "`artel config show` lists what there is",
     )
 }
 
-fn journal(workshop: &Workshop) -> Check {
+fn journal(workshop: &Workshop) -> DoctorCheck {
     let durability = match workshop.settings.journal.durability.value {
         DurabilityChoice::Full => "durability full",
         DurabilityChoice::Normal => "durability normal: a power cut may lose the last events",
     };
     match workshop.verify_events() {
-        Err(failure) => Check::of_failure("journal", &failure),
+        Err(failure) => DoctorCheck::of_failure("journal", &failure),
         Ok(verified) => match verified.first_bad {
-            None => Check::ok(
+            None => DoctorCheck::ok(
                 "journal",
                 format!(
                     "{}, chain and {} verified, {durability}",
@@ -166,7 +166,7 @@ fn journal(workshop: &Workshop) -> Check {
                     counted(verified.signatures, "signature")
                 ),
             ),
-            Some(bad) => Check::problem(
+            Some(bad) => DoctorCheck::problem(
                 "journal",
                 format!("damaged at event {}: {}", bad.seq, bad.what),
                 "`artel journal restore`",
@@ -175,20 +175,20 @@ fn journal(workshop: &Workshop) -> Check {
     }
 }
 
-fn backups(workshop: &Workshop, now: Timestamp) -> Check {
+fn backups(workshop: &Workshop, now: Timestamp) -> DoctorCheck {
     let (newest, count) = workshop.backups();
     let every = workshop.settings.journal.backup_every.value;
     match newest {
-        None => Check::warning("backup", "none yet", "`artel journal backup`"),
+        None => DoctorCheck::warning("backup", "none yet", "`artel journal backup`"),
         Some(taken) => {
             let age = now.since(taken);
             let found = format!("last one {} ago, {count} kept", span(age));
             // Allows twice the interval, because a workshop that was not used has nothing new to
             // back up.
             if age > every.saturating_mul(2) {
-                return Check::warning("backup", found, "`artel journal backup`");
+                return DoctorCheck::warning("backup", found, "`artel journal backup`");
             }
-            Check::ok("backup", found)
+            DoctorCheck::ok("backup", found)
         }
     }
 }
@@ -202,20 +202,22 @@ fn span(age: Duration) -> String {
     }
 }
 
-fn disk(workshop: &Workshop) -> Check {
+fn disk(workshop: &Workshop) -> DoctorCheck {
     const GIB: u64 = 1 << 30;
     let Ok(about) = rustix::fs::statvfs(workshop.root()) else {
-        return Check::warning("disk", "its free space cannot be told", "`df` shows it");
+        return DoctorCheck::warning("disk", "its free space cannot be told", "`df` shows it");
     };
     let free = about.f_bavail.saturating_mul(about.f_frsize);
     let found = format!("{:.1} GiB free", free as f64 / GIB as f64);
     match free {
-        0..104_857_600 => Check::problem(
+        0..104_857_600 => DoctorCheck::problem(
             "disk",
             found,
             "free some space; `artel clean` shows what Artel takes",
         ),
-        104_857_600..GIB => Check::warning("disk", found, "`artel clean` shows what Artel takes"),
-        _ => Check::ok("disk", found),
+        104_857_600..GIB => {
+            DoctorCheck::warning("disk", found, "`artel clean` shows what Artel takes")
+        }
+        _ => DoctorCheck::ok("disk", found),
     }
 }

@@ -19,13 +19,13 @@ use artel_sandbox::{
 use artel_tools::{ProcessStartReason, ToolProcessObserver, ToolSandbox, ToolSecretLookup};
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::portals::holding;
-use crate::trouble::Problems;
+use crate::trouble::WorkshopFailures;
 
-impl Caller {
+impl CommandContext {
     /// Starts the sandbox, and returns it with the level that the profile requires.
-    pub(crate) fn sandbox(&self) -> Result<(Sandbox, RequiredSandboxLevel), Problems> {
+    pub(crate) fn sandbox(&self) -> Result<(Sandbox, RequiredSandboxLevel), WorkshopFailures> {
         let settings = self.settings_here()?;
         let sandbox = SandboxStarterProgram::of_this_program()
             .and_then(Sandbox::new)
@@ -42,7 +42,7 @@ impl Caller {
         keys: Arc<dyn ToolSecretLookup>,
         started_for: ProcessStartReason,
         closed: &[PathBuf],
-    ) -> Result<ToolSandbox, Problems> {
+    ) -> Result<ToolSandbox, WorkshopFailures> {
         let (sandbox, demand) = self.sandbox()?;
         let mut view = self.view(closed)?;
         view.write.push(tree.to_owned());
@@ -70,7 +70,7 @@ impl Caller {
 
     /// Returns what every command in the sandbox can see, without the command's own tree. Of
     /// the `closed` folders, `PATH` opens only programs.
-    pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<SandboxView, Problems> {
+    pub(crate) fn view(&self, closed: &[PathBuf]) -> Result<SandboxView, WorkshopFailures> {
         let mut view = SandboxView::standard(&self.standard(closed)?);
         view.protected = protected_names().map(str::to_owned).collect();
         Ok(view)
@@ -90,7 +90,10 @@ impl Caller {
     }
 
     /// Returns the sources of the default view.
-    pub(crate) fn standard(&self, closed: &[PathBuf]) -> Result<DefaultViewSources, Problems> {
+    pub(crate) fn standard(
+        &self,
+        closed: &[PathBuf],
+    ) -> Result<DefaultViewSources, WorkshopFailures> {
         let settings = self.settings_here()?;
         let path = self.environment.get("PATH").unwrap_or_default();
         Ok(DefaultViewSources {

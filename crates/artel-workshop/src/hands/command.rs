@@ -21,13 +21,13 @@ use artel_sandbox::{
 use artel_types::{Failure, FailureCode, SecretRedactor};
 
 use super::bench::{cancel, sandbox_failed};
-use super::scratch::Scratch;
-use crate::caller::Caller;
-use crate::trouble::Problems;
+use super::scratch::PrivateScratchFolder;
+use crate::caller::CommandContext;
+use crate::trouble::WorkshopFailures;
 
 /// A command that a person wants to run in the sandbox.
 #[derive(Debug, Clone, Default)]
-pub struct SandboxRun {
+pub struct SandboxedCommand {
     /// The program and its arguments.
     pub argv: Vec<OsString>,
     /// Folders that the command may write.
@@ -42,7 +42,7 @@ pub struct SandboxRun {
 
 /// The outcome of a sandboxed command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sandboxed {
+pub struct SandboxedCommandOutcome {
     /// The exit code; 128 plus the number for a signal, 124 for a timeout.
     pub code: u8,
     /// A remark for the person.
@@ -52,17 +52,20 @@ pub struct Sandboxed {
 /// The time limit of a command without one of its own.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
-impl Caller {
+impl CommandContext {
     /// Runs a command in the sandbox. A person typed it, so policy is not asked. Its output
     /// goes unchanged to this process's output.
-    pub fn sandbox_run(&self, run: &SandboxRun) -> Result<Sandboxed, Problems> {
+    pub fn sandbox_run(
+        &self,
+        run: &SandboxedCommand,
+    ) -> Result<SandboxedCommandOutcome, WorkshopFailures> {
         let hosts = run
             .net
             .iter()
             .map(|host| parse(host))
             .collect::<Result<Vec<_>, _>>()?;
         let (sandbox, demand) = self.sandbox()?;
-        let scratch = Scratch::new(self, "sandbox")?;
+        let scratch = PrivateScratchFolder::new(self, "sandbox")?;
         let mut view = self.view(&self.closed_here())?;
         for folder in &run.write {
             view.write.push(self.writable(folder)?);
@@ -161,9 +164,12 @@ fn refused(passage: &ProxyAccess) {
     }
 }
 
-fn ended(finished: &FinishedCommand, run: &SandboxRun) -> Result<Sandboxed, Problems> {
+fn ended(
+    finished: &FinishedCommand,
+    run: &SandboxedCommand,
+) -> Result<SandboxedCommandOutcome, WorkshopFailures> {
     let done = |code: i32, note: Option<String>| {
-        Ok(Sandboxed {
+        Ok(SandboxedCommandOutcome {
             code: u8::try_from(code & 0xff).unwrap_or(1),
             note,
         })

@@ -11,8 +11,8 @@ use super::policy::{broken, parse, rule};
 use super::tools::declared_names;
 use crate::lock;
 use crate::private::{PRIVATE_FILE, PRIVATE_FOLDER};
-use crate::trouble::Problems;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::trouble::WorkshopFailures;
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// Size limit of the file, in bytes; far more than anybody grants by hand.
 const LARGEST: u64 = 1 << 20;
@@ -39,13 +39,17 @@ pub(crate) fn outdated_grants(root: &Path) -> Vec<PolicyRuleError> {
 
 impl Workshop {
     /// Returns the permanent grants, oldest first.
-    pub fn grants(&self) -> Result<Vec<GrantEntry>, Problems> {
+    pub fn grants(&self) -> Result<Vec<GrantEntry>, WorkshopFailures> {
         Ok(read(self.root())?.0.grants)
     }
 
     /// Grants a rule for good. Only a person does this; the reason is theirs. A secret that nobody
     /// has stored yet is noted and no mistake: it may be stored later.
-    pub fn grant(&self, text: &str, reason: &str) -> Result<Noted<()>, Problems> {
+    pub fn grant(
+        &self,
+        text: &str,
+        reason: &str,
+    ) -> Result<OutcomeWithNotes<()>, WorkshopFailures> {
         self.refuse_grant(text, reason)?;
         let fact = PolicyGranted {
             rule: text.to_owned(),
@@ -72,7 +76,7 @@ impl Workshop {
                  NAME`"
             )
         };
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: (),
             notes: missing.unwrap_or_default().into_iter().map(note).collect(),
         })
@@ -80,7 +84,7 @@ impl Workshop {
 
     /// Refuses a rule that cannot be granted permanently: one that is too broad, or that has
     /// no reason.
-    pub(crate) fn refuse_grant(&self, text: &str, reason: &str) -> Result<(), Problems> {
+    pub(crate) fn refuse_grant(&self, text: &str, reason: &str) -> Result<(), WorkshopFailures> {
         let parsed = rule(text)?;
         refuse_nameless(&parsed, &declared_names(self.root()))?;
         if let Some(why) = too_broad(&parsed) {
@@ -104,7 +108,7 @@ impl Workshop {
 
     /// Revokes a grant, named by its number in the list or by its rule. Numbers shift, so if
     /// `seen` gives the rule that the caller saw at that number, no other grant is revoked.
-    pub fn revoke(&self, which: &str, seen: Option<&str>) -> Result<GrantEntry, Problems> {
+    pub fn revoke(&self, which: &str, seen: Option<&str>) -> Result<GrantEntry, WorkshopFailures> {
         self.change(|file| {
             let found = named(&file.grants, which)?.clone();
             if let Some(seen) = seen.filter(|seen| *seen != found.rule) {
@@ -123,9 +127,9 @@ impl Workshop {
     fn change<T>(
         &self,
         change: impl FnOnce(&mut GrantFile) -> Result<(Fact, T), Failure>,
-    ) -> Result<T, Problems> {
+    ) -> Result<T, WorkshopFailures> {
         let file = file_in(self.root());
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let _lock = lock::hold(&self.root().join(".artel/grants.lock"))?;
         let (mut grants, _) = read(self.root())?;
         let (fact, done) = change(&mut grants)?;

@@ -11,12 +11,12 @@ use artel_policy::{
 use artel_sandbox::SandboxLevel;
 use artel_types::{Failure, FailureCode};
 
-use super::role::Role;
+use super::role::AgentRole;
 use super::tools::declared_names;
 use crate::agents::shipped;
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::runs::walls_of_a_copy;
-use crate::trouble::Problems;
+use crate::trouble::WorkshopFailures;
 use crate::workshop::Workshop;
 
 /// Size limit of a rules file, in bytes; far more than anybody writes by hand.
@@ -24,7 +24,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// A command to ask the policy about.
 #[derive(Debug, Clone, Default)]
-pub struct CommandCheck {
+pub struct CommandPolicyQuery {
     /// The text that would be passed to `bash -c`.
     pub command: String,
     /// Rules to allow in addition to those in force.
@@ -36,7 +36,7 @@ pub struct CommandCheck {
 /// The policy's answer to a command, by the rules alone and in a run where the sandbox may
 /// decide.
 #[derive(Debug, Clone)]
-pub struct CommandJudged {
+pub struct CommandPolicyAnswer {
     pub by_rule: PolicyRuling,
     /// The answer in a run with its own tree, on this machine, with these settings and grants.
     pub in_a_run: PolicyRuling,
@@ -46,20 +46,20 @@ pub struct CommandJudged {
 
 /// The part of the policy that people set, for display.
 #[derive(Debug, Clone)]
-pub struct PolicyShown {
+pub struct PolicyDetail {
     /// The value of `policy.commands`: allow or ask.
     pub commands: &'static str,
     /// The origin of that setting.
     pub origin: String,
     /// The rules of `Policy/rules.toml`: deny first, then ask, then allow.
-    pub rules: Vec<RuleShown>,
+    pub rules: Vec<PolicyRuleRow>,
     /// Why that file cannot be used. While it cannot, agents run nothing here.
     pub broken: Option<Failure>,
 }
 
 /// A rule that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleShown {
+pub struct PolicyRuleRow {
     /// deny, ask or allow.
     pub answer: &'static str,
     /// The text of the rule.
@@ -70,13 +70,13 @@ pub struct RuleShown {
 
 impl Workshop {
     /// Returns the part of the policy that people set.
-    pub fn policy_shown(&self) -> PolicyShown {
+    pub fn policy_shown(&self) -> PolicyDetail {
         let (set, broken) = match command_rules(self.root()) {
             Ok(set) => (set, None),
             Err(failure) => (PolicyRuleSet::default(), Some(failure)),
         };
         let of = |answer, rules: Vec<PolicyRule>| {
-            rules.into_iter().map(move |rule| RuleShown {
+            rules.into_iter().map(move |rule| PolicyRuleRow {
                 answer,
                 rule: rule.text().to_owned(),
                 reason: rule.reason().map(str::to_owned),
@@ -87,7 +87,7 @@ impl Workshop {
             .chain(of("allow", set.allow));
         let mut settings = self.settings.rows().into_iter();
         let row = settings.find(|row| row.key == "policy.commands");
-        PolicyShown {
+        PolicyDetail {
             commands: match commands(&self.settings) {
                 CommandApproval::Allow => "allow",
                 CommandApproval::Ask => "ask",
@@ -99,10 +99,13 @@ impl Workshop {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns what policy would answer to a command that an agent wants to run in its own
     /// tree.
-    pub fn check_command(&self, check: &CommandCheck) -> Result<CommandJudged, Problems> {
+    pub fn check_command(
+        &self,
+        check: &CommandPolicyQuery,
+    ) -> Result<CommandPolicyAnswer, WorkshopFailures> {
         let mut policy = self.policy(check.role.as_deref())?;
         for text in &check.allow {
             policy.grants.push(Grant {
@@ -125,7 +128,7 @@ impl Caller {
             ..outside.clone()
         };
         let action = [PolicyAction::Shell(check.command.clone())];
-        Ok(CommandJudged {
+        Ok(CommandPolicyAnswer {
             by_rule: policy.decide("bash", &action, &outside),
             in_a_run: policy.decide("bash", &action, &inside),
             uncontained: policy.uncontained(&inside),
@@ -134,7 +137,7 @@ impl Caller {
 
     /// Builds the policy that applies here. Without a workshop, it consists of the settings
     /// and the built-in rules.
-    pub(crate) fn policy(&self, role: Option<&str>) -> Result<Policy, Problems> {
+    pub(crate) fn policy(&self, role: Option<&str>) -> Result<Policy, WorkshopFailures> {
         let settings = self.settings_here()?;
         let mut policy = Policy {
             commands: commands(&settings),
@@ -154,7 +157,7 @@ impl Caller {
     }
 
     /// Returns the permanent grants of the current workshop, if there is one.
-    fn stored_grants(&self) -> Result<Vec<Grant>, Problems> {
+    fn stored_grants(&self) -> Result<Vec<Grant>, WorkshopFailures> {
         let Some(root) = self.workshop_root()? else {
             return Ok(Vec::new());
         };
@@ -163,7 +166,7 @@ impl Caller {
     }
 
     /// Returns the root folder of the current workshop, if there is one.
-    pub(crate) fn workshop_root(&self) -> Result<Option<std::path::PathBuf>, Problems> {
+    pub(crate) fn workshop_root(&self) -> Result<Option<std::path::PathBuf>, WorkshopFailures> {
         match self.place() {
             Ok(place) => {
                 self.refuse_untrusted(place.marker.id, &place.root)?;
@@ -176,13 +179,13 @@ impl Caller {
 }
 
 /// Adds the contents of files to a policy.
-trait Apply {
-    fn apply(&mut self, role: Role);
+trait PolicyExtension {
+    fn apply(&mut self, role: AgentRole);
     fn obey(&mut self, rules: PolicyRuleSet);
 }
 
-impl Apply for Policy {
-    fn apply(&mut self, role: Role) {
+impl PolicyExtension for Policy {
+    fn apply(&mut self, role: AgentRole) {
         self.deny.extend(role.deny);
         let mut tools = role.tools;
         if let (Some(tools), Some(secrets)) = (&mut tools, &role.secrets) {

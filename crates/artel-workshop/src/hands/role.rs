@@ -10,8 +10,8 @@ use serde::Deserialize;
 use super::policy::rule;
 use super::tools::declared_names;
 use crate::agents::shipped;
-use crate::caller::Caller;
-use crate::trouble::Problems;
+use crate::caller::CommandContext;
+use crate::trouble::WorkshopFailures;
 
 /// Size limit of a role file, in bytes; far more than one needs.
 const LARGEST: u64 = 256 * 1024;
@@ -27,7 +27,7 @@ const MOST_CALLS: u32 = 100;
 const GIT: &str = "Git";
 
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Role {
+pub(crate) struct AgentRole {
     /// The role's file, or `None` if it is built in.
     pub(crate) file: Option<PathBuf>,
     pub(crate) name: String,
@@ -58,28 +58,28 @@ pub(crate) struct Role {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Front {
+struct AgentRoleFrontmatter {
     name: String,
     description: String,
     model: Option<String>,
-    capabilities: Option<Names>,
+    capabilities: Option<ListOrCommaText>,
     calls: Option<u32>,
-    tools: Option<Names>,
+    tools: Option<ListOrCommaText>,
     #[serde(alias = "disallowedTools", alias = "disallowed-tools")]
-    disallowed_tools: Option<Names>,
-    secrets: Option<Names>,
+    disallowed_tools: Option<ListOrCommaText>,
+    secrets: Option<ListOrCommaText>,
     hooks: Option<serde_json::Value>,
 }
 
 /// A list, or the same as comma-separated text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Names {
+enum ListOrCommaText {
     List(Vec<String>),
     Text(String),
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns the instructions of a role, or `None` if there are none or the role cannot be
     /// read.
     pub(crate) fn persona(&self, name: &str) -> Option<String> {
@@ -88,7 +88,7 @@ impl Caller {
     }
 
     /// Returns the role in force: the workshop's file, or the built-in role.
-    pub(crate) fn role(&self, name: &str) -> Result<Role, Problems> {
+    pub(crate) fn role(&self, name: &str) -> Result<AgentRole, WorkshopFailures> {
         let (file, text) = self.role_text(name)?;
         let (Some(file), Some(parts)) = (&file, self.in_force.parts()) else {
             return self.parsed_role(file.as_deref(), &text);
@@ -107,7 +107,7 @@ impl Caller {
     }
 
     /// Reads the text of a role by the tools that there are here.
-    fn parsed_role(&self, file: Option<&Path>, text: &str) -> Result<Role, Problems> {
+    fn parsed_role(&self, file: Option<&Path>, text: &str) -> Result<AgentRole, WorkshopFailures> {
         let mut role = parse(file, text)?;
         // What is built in names nothing that is declared here.
         if file.is_some()
@@ -118,12 +118,15 @@ impl Caller {
         Ok(role)
     }
 
-    fn is_right(&self, name: &str, text: &str) -> Result<bool, Problems> {
+    fn is_right(&self, name: &str, text: &str) -> Result<bool, WorkshopFailures> {
         Ok(self.validated(name, text, &self.settings_here()?).ok)
     }
 
     /// Returns the text of a role, and its file unless it is built in.
-    pub(crate) fn role_text(&self, name: &str) -> Result<(Option<PathBuf>, String), Problems> {
+    pub(crate) fn role_text(
+        &self,
+        name: &str,
+    ) -> Result<(Option<PathBuf>, String), WorkshopFailures> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(unknown(name).into());
@@ -143,7 +146,7 @@ impl Caller {
     }
 }
 
-impl Role {
+impl AgentRole {
     /// Treats rules whose tool is a built-in name misspelled, and none of these that were declared, as
     /// what cannot be read: a grant grants nothing, and a ban denies nearly everything.
     pub(crate) fn refuse_misspelled(&mut self, declared: &[String]) {
@@ -180,7 +183,7 @@ fn unknown(name: &str) -> Failure {
         .advise(format!("`artel agent create {name} --name …` makes one"))
 }
 
-pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
+pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<AgentRole, Failure> {
     let text = text.replace("\r\n", "\n");
     let (front, body) = match text.strip_prefix("---\n") {
         Some(rest) => split_front(rest).ok_or_else(|| {
@@ -188,15 +191,15 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
         })?,
         None => ("", text.as_str()),
     };
-    let front: Front = if front.trim().is_empty() {
-        Front::default()
+    let front: AgentRoleFrontmatter = if front.trim().is_empty() {
+        AgentRoleFrontmatter::default()
     } else {
         serde_saphyr::from_str(front).map_err(|error| {
             broken(file, &error.to_string())
                 .advise("`tools: [Read, Grep, \"Bash(cargo test:*)\"]` is what it may say")
         })?
     };
-    let secrets = front.secrets.map(Names::items);
+    let secrets = front.secrets.map(ListOrCommaText::items);
     if let Some(bad) = secrets.iter().flatten().find(|name| !is_secret_name(name)) {
         let why = format!("`secrets` names `{bad}`, which is no name of a secret");
         return Err(broken(file, &why).advise("`secrets: [github]` is what it may say"));
@@ -206,8 +209,8 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
         let why = format!("`calls` is {calls}");
         return Err(broken(file, &why).advise(format!("write a number from 1 to {MOST_CALLS}")));
     }
-    let unread = |names: &Option<Names>| names.as_ref().map(outdated).unwrap_or_default();
-    Ok(Role {
+    let unread = |names: &Option<ListOrCommaText>| names.as_ref().map(outdated).unwrap_or_default();
+    Ok(AgentRole {
         outdated: unread(&front.tools)
             .iter()
             .map(PolicyRuleError::to_string)
@@ -217,7 +220,10 @@ pub(crate) fn parse(file: Option<&Path>, text: &str) -> Result<Role, Failure> {
         name: front.name.trim().to_owned(),
         description: front.description.trim().to_owned(),
         model: front.model.filter(|model| !model.trim().is_empty()),
-        capabilities: front.capabilities.map(Names::items).unwrap_or_default(),
+        capabilities: front
+            .capabilities
+            .map(ListOrCommaText::items)
+            .unwrap_or_default(),
         calls,
         tools: front.tools.map(|it| rules(it, granting)).transpose()?,
         deny: front
@@ -254,7 +260,7 @@ fn broken(file: Option<&Path>, why: &str) -> Failure {
     Failure::new(FailureCode::P004, what).because(why)
 }
 
-impl Names {
+impl ListOrCommaText {
     fn items(self) -> Vec<String> {
         self.listed()
     }
@@ -271,7 +277,7 @@ impl Names {
 }
 
 /// Returns what is wrong with each rule of a list that earlier versions took and this one does not.
-fn outdated(names: &Names) -> Vec<PolicyRuleError> {
+fn outdated(names: &ListOrCommaText) -> Vec<PolicyRuleError> {
     let listed = names.listed().into_iter().filter(|text| text != GIT);
     let judged = listed.filter_map(|text| PolicyRule::parse(&text).err());
     judged.filter(PolicyRuleError::is_outdated).collect()
@@ -280,7 +286,7 @@ fn outdated(names: &Names) -> Vec<PolicyRuleError> {
 /// Parses a list of rules. `read` decides what becomes of a rule that only earlier
 /// versions accepted, so that such a rule does not keep anybody from starting.
 fn rules(
-    names: Names,
+    names: ListOrCommaText,
     read: fn(&str) -> Result<Option<PolicyRule>, Failure>,
 ) -> Result<Vec<PolicyRule>, Failure> {
     let mut rules = Vec::new();

@@ -6,17 +6,17 @@ use artel_policy::{
 
 use super::*;
 
-fn of_file(text: &str) -> Result<Role, Failure> {
+fn of_file(text: &str) -> Result<AgentRole, Failure> {
     parse(Some(Path::new("Agents/x.md")), text)
 }
 
-fn built_in(id: &str) -> Role {
+fn built_in(id: &str) -> AgentRole {
     parse(None, shipped::text(id).unwrap()).unwrap()
 }
 
 #[test]
 fn tools_are_a_list_or_text_with_commas() {
-    let texts = |role: Role| -> Vec<String> {
+    let texts = |role: AgentRole| -> Vec<String> {
         let tools = role.tools.unwrap_or_default();
         tools.iter().map(|rule| rule.text().to_owned()).collect()
     };
@@ -131,7 +131,7 @@ const ROLES: [&str; 6] = [
 
 /// Returns the answer of a role's policy to an action.
 fn answer(role: &str, tool: &str, action: PolicyAction) -> (PolicyAnswer, String) {
-    let Role { tools, deny, .. } = built_in(role);
+    let AgentRole { tools, deny, .. } = built_in(role);
     let mut policy = Policy {
         role: role.to_owned(),
         deny,

@@ -8,10 +8,10 @@ use artel_sandbox::run::LiveCommandEvent;
 use artel_tools::{ToolCallRecorder, ToolProcessObserver, ToolSecretLookup};
 use artel_types::{Actor, EventDraft, EventOutcome, Fact, SandboxPassage, Secret, SecretUsed};
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 
 /// Writes a run's tool calls to the journal.
-pub(crate) struct JournalLog {
+pub(crate) struct JournalCallLog {
     journal: Journal,
     /// The fields that all events of the run share.
     template: EventDraft,
@@ -20,17 +20,17 @@ pub(crate) struct JournalLog {
 /// Keeps the calls of a trial outside of any workshop in memory. Nothing outside the
 /// scratch copy is touched.
 #[derive(Default)]
-pub(crate) struct TrialLog {
+pub(crate) struct ToolTrialCallLog {
     facts: Mutex<Vec<Fact>>,
 }
 
-impl JournalLog {
+impl JournalCallLog {
     pub(crate) fn new(journal: Journal, template: EventDraft) -> Self {
         Self { journal, template }
     }
 }
 
-impl ToolCallRecorder for JournalLog {
+impl ToolCallRecorder for JournalCallLog {
     fn append_by(
         &self,
         by: Option<Actor>,
@@ -48,7 +48,7 @@ impl ToolCallRecorder for JournalLog {
     }
 }
 
-impl ToolCallRecorder for TrialLog {
+impl ToolCallRecorder for ToolTrialCallLog {
     fn append_by(&self, _: Option<Actor>, fact: Fact, _: EventOutcome) -> Result<(), String> {
         let mut facts = self
             .facts
@@ -61,15 +61,15 @@ impl ToolCallRecorder for TrialLog {
 
 /// The person's key store, as seen by one call. Every use is recorded before the value is
 /// returned.
-pub(crate) struct CallKeys {
-    pub(crate) caller: Caller,
+pub(crate) struct CallSecretStore {
+    pub(crate) caller: CommandContext,
     pub(crate) log: Arc<dyn ToolCallRecorder>,
     pub(crate) call: String,
     pub(crate) tool: String,
     pub(crate) role: String,
 }
 
-impl ToolSecretLookup for CallKeys {
+impl ToolSecretLookup for CallSecretStore {
     fn secret(&self, name: &str) -> Option<Secret> {
         let secret = self.caller.tool_secret(name);
         let (verdict, outcome) = match secret {
@@ -93,12 +93,12 @@ pub(crate) type Told = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Observes a trial. Nobody watches its output, but the hosts it wanted to reach are
 /// recorded, and the person hears what it is waiting for.
-pub(crate) struct Recorder {
+pub(crate) struct NetworkPassageRecorder {
     pub(crate) log: Arc<dyn ToolCallRecorder>,
     pub(crate) told: Told,
 }
 
-impl ToolProcessObserver for Recorder {
+impl ToolProcessObserver for NetworkPassageRecorder {
     fn output(&self, _: &LiveCommandEvent<'_>) {}
 
     fn passage(&self, passage: &ProxyAccess) {

@@ -11,7 +11,7 @@ use artel_types::{Failure, FailureCode};
 
 pub(crate) use difference::differences;
 
-use crate::caller::{Caller, fresh_trace};
+use crate::caller::{CommandContext, fresh_trace};
 
 /// Maximum number of files that a trial may copy.
 const MOST_FILES: usize = 200_000;
@@ -22,15 +22,15 @@ const LOCK: &str = ".lock";
 
 /// A private temporary folder that is removed when dropped.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct PrivateScratchFolder {
     path: PathBuf,
     /// Locked while the folder is in use; the system releases the lock when the process ends.
     _in_use: File,
 }
 
-impl Scratch {
+impl PrivateScratchFolder {
     /// Creates a new scratch folder, and removes folders that killed processes left behind.
-    pub(crate) fn new(caller: &Caller, name: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(caller: &CommandContext, name: &str) -> Result<Self, Failure> {
         let id = fresh_trace()?;
         let all = caller.places.state().join("scratch");
         let path = all.join(format!("{name}-{id}"));
@@ -75,7 +75,7 @@ impl Scratch {
             .advise("`--root` names the folder to copy"));
         }
         let to = self.path.join("tree");
-        let mut copy = Copy {
+        let mut copy = BoundedFolderCopy {
             without: self.path.parent().unwrap_or(&self.path),
             files: MOST_FILES,
             bytes: MOST_BYTES,
@@ -92,7 +92,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for PrivateScratchFolder {
     fn drop(&mut self) {
         // If the folder cannot be removed now, the next scratch folder tries again.
         drop(remove(&self.path));
@@ -138,14 +138,14 @@ fn open_up(folder: &Path) -> io::Result<()> {
 }
 
 /// A copy in progress, with what it may still copy.
-struct Copy<'c> {
+struct BoundedFolderCopy<'c> {
     /// The folder that is left out.
     without: &'c Path,
     files: usize,
     bytes: u64,
 }
 
-impl Copy<'_> {
+impl BoundedFolderCopy<'_> {
     fn folder(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir(to)?;
         for entry in fs::read_dir(from)? {

@@ -14,18 +14,18 @@ use artel_types::{ActorKind, Failure, FailureCode, SandboxEngaged};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::run::{CallKeys, JournalLog, Recorder, Told, TrialLog};
-use super::scratch::{Scratch, differences};
-use crate::caller::{Caller, fresh_trace};
-use crate::trouble::Problems;
-use crate::workshop::Open;
+use super::run::{CallSecretStore, JournalCallLog, NetworkPassageRecorder, Told, ToolTrialCallLog};
+use super::scratch::{PrivateScratchFolder, differences};
+use crate::caller::{CommandContext, fresh_trace};
+use crate::trouble::WorkshopFailures;
+use crate::workshop::OpenWorkshopJournal;
 
 /// Size limit of a tool declaration, in bytes; far more than one needs.
 const LARGEST: u64 = 256 * 1024;
 
 /// A tool, for people and programs.
 #[derive(Debug, Clone, Serialize)]
-pub struct ToolShown {
+pub struct ToolDetail {
     pub name: String,
     /// Its purpose, in one line.
     pub line: String,
@@ -44,7 +44,7 @@ pub struct ToolShown {
 
 /// A tool to try out.
 #[derive(Debug, Clone, Default)]
-pub struct ToolRun {
+pub struct ToolTrial {
     pub name: String,
     /// The input, as JSON.
     pub input: String,
@@ -56,7 +56,7 @@ pub struct ToolRun {
 
 /// The outcome of trying a tool.
 #[derive(Debug, Clone)]
-pub struct ToolDone {
+pub struct ToolTrialOutcome {
     /// The policy's decision.
     pub decision: PolicyRuling,
     /// The result that a model would see.
@@ -67,15 +67,15 @@ pub struct ToolDone {
     pub changed: Vec<String>,
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns all tools by name: the built-in ones and those that the current workshop
     /// declares.
-    pub fn tools(&self) -> Result<Vec<ToolShown>, Problems> {
+    pub fn tools(&self) -> Result<Vec<ToolDetail>, WorkshopFailures> {
         let registry = self.registry("default")?;
         Ok(registry.cards().map(shown).collect())
     }
 
-    pub fn tool(&self, name: &str) -> Result<ToolShown, Problems> {
+    pub fn tool(&self, name: &str) -> Result<ToolDetail, WorkshopFailures> {
         let registry = self.registry("default")?;
         let tool = registry.get(name).map_err(unknown)?;
         Ok(shown(tool.card()))
@@ -85,10 +85,10 @@ impl Caller {
     /// receives messages about what the call is waiting for.
     pub fn run_tool(
         &self,
-        run: &ToolRun,
+        run: &ToolTrial,
         approver: Option<Arc<dyn ToolCallApprover>>,
         told: Told,
-    ) -> Result<ToolDone, Problems> {
+    ) -> Result<ToolTrialOutcome, WorkshopFailures> {
         let input: Value = serde_json::from_str(&run.input).map_err(|error| {
             Failure::new(FailureCode::T002, "the input is not JSON")
                 .because(error.to_string())
@@ -98,20 +98,20 @@ impl Caller {
         let role = run.role.as_deref().unwrap_or("default");
         let registry = self.registry(role)?;
         registry.get(&run.name).map_err(unknown)?;
-        let scratch = Scratch::new(self, "tool")?;
+        let scratch = PrivateScratchFolder::new(self, "tool")?;
         let copy = scratch.copy(&root)?;
         let tree = RootFolder::open(&copy)
             .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
         let log = self.tool_log()?;
         let id = fresh_trace()?.to_string();
-        let keys = CallKeys {
+        let keys = CallSecretStore {
             caller: self.clone(),
             log: Arc::clone(&log),
             call: id.clone(),
             tool: run.name.clone(),
             role: role.to_owned(),
         };
-        let audience = Arc::new(Recorder {
+        let audience = Arc::new(NetworkPassageRecorder {
             log: Arc::clone(&log),
             told,
         });
@@ -158,7 +158,7 @@ impl Caller {
         let kept = scratch.path().parent().unwrap_or(scratch.path());
         let differences = differences(&root, &copy, kept)
             .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
-        Ok(ToolDone {
+        Ok(ToolTrialOutcome {
             decision: called.decision,
             result: called
                 .result
@@ -178,7 +178,7 @@ impl Caller {
     }
 
     /// Returns the folder that the tool is tried on.
-    fn root_of(&self, run: &ToolRun) -> PathBuf {
+    fn root_of(&self, run: &ToolTrial) -> PathBuf {
         match &run.root {
             Some(root) => self.absolute(root),
             None => {
@@ -189,7 +189,7 @@ impl Caller {
     }
 
     /// Builds the tool registry of a role.
-    pub(crate) fn registry(&self, role: &str) -> Result<ToolRegistry, Problems> {
+    pub(crate) fn registry(&self, role: &str) -> Result<ToolRegistry, WorkshopFailures> {
         let mut registry = ToolRegistry::of(built_in());
         if let Some(root) = self.workshop_root()? {
             for tool in declared(&root.join("Tools"))? {
@@ -208,7 +208,7 @@ impl Caller {
     }
 
     /// Returns the role and tool list that decide which tools are visible.
-    pub(crate) fn viewer(&self, role: &str) -> Result<ToolViewer, Problems> {
+    pub(crate) fn viewer(&self, role: &str) -> Result<ToolViewer, WorkshopFailures> {
         Ok(ToolViewer {
             role: role.to_owned(),
             tools: self.role(role)?.tools,
@@ -216,14 +216,14 @@ impl Caller {
     }
 
     /// Returns a log in the workshop's journal. Without a workshop, a trial is not recorded.
-    fn tool_log(&self) -> Result<Arc<dyn ToolCallRecorder>, Problems> {
+    fn tool_log(&self) -> Result<Arc<dyn ToolCallRecorder>, WorkshopFailures> {
         if self.workshop_root()?.is_none() {
-            return Ok(Arc::new(TrialLog::default()));
+            return Ok(Arc::new(ToolTrialCallLog::default()));
         }
         let workshop = self.workshop()?;
-        let Open { journal, .. } = workshop.open()?;
+        let OpenWorkshopJournal { journal, .. } = workshop.open()?;
         let template = workshop.draft(artel_types::NoteAdded { text: "".into() });
-        Ok(Arc::new(JournalLog::new(journal, template)))
+        Ok(Arc::new(JournalCallLog::new(journal, template)))
     }
 
     fn log_engaged(
@@ -231,7 +231,7 @@ impl Caller {
         log: &dyn ToolCallRecorder,
         engaged: &artel_sandbox::EngagedSandbox,
         demand: artel_sandbox::RequiredSandboxLevel,
-    ) -> Result<(), Problems> {
+    ) -> Result<(), WorkshopFailures> {
         let settings = self.settings_here()?;
         let fact = SandboxEngaged {
             level: engaged.level.to_string(),
@@ -262,7 +262,7 @@ pub(crate) fn declared_names(root: &Path) -> Vec<String> {
 }
 
 /// Reads the declared tools of a folder, by name.
-fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
+fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, WorkshopFailures> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Ok(Vec::new());
     };
@@ -282,7 +282,7 @@ fn declared(folder: &Path) -> Result<Vec<Arc<dyn Tool>>, Problems> {
     if failures.is_empty() {
         Ok(tools)
     } else {
-        Err(Problems(failures))
+        Err(WorkshopFailures(failures))
     }
 }
 
@@ -316,8 +316,8 @@ fn without_spool(mut seen: ToolObservation, scratch: &Path) -> ToolObservation {
     seen
 }
 
-fn shown(card: &ToolDescriptor) -> ToolShown {
-    ToolShown {
+fn shown(card: &ToolDescriptor) -> ToolDetail {
+    ToolDetail {
         name: card.name.clone(),
         line: card.line.clone(),
         description: card.description.clone(),
@@ -341,13 +341,19 @@ mod tests {
     use artel_types::{Actor, ActorSurface};
 
     use super::*;
-    use crate::caller::Flags;
+    use crate::caller::GlobalFlags;
 
     #[test]
     fn what_a_program_tries_no_person_typed() {
         let environment = ProcessEnvironment::of([("HOME", "/nowhere".to_owned())], "/nowhere");
         let clock = artel_config::system_clock();
-        let person = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+        let person = CommandContext::new(
+            environment,
+            clock,
+            GlobalFlags::default(),
+            ActorSurface::Cli,
+        )
+        .unwrap();
         assert_eq!(person.tries_tools_for(), ProcessStartReason::TypedCommand);
         let program = person.acting_as(Actor::program("ci"));
         assert_eq!(program.tries_tools_for(), ProcessStartReason::Agent);

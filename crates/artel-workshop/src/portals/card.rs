@@ -36,7 +36,7 @@ impl Workshop {
         let mut text = head(portal).into_bytes();
         let mut moved = None;
         match old.as_deref().map(notes) {
-            Some(Kept::Notes(notes)) => {
+            Some(PortalPageNotes::Notes(notes)) => {
                 let page = old.as_deref().unwrap_or_default();
                 let above = &page[..page.len() - notes.len()];
                 let theirs = self.lines_of_a_person(&portal.name, above)?;
@@ -46,7 +46,7 @@ impl Workshop {
                     format!("what you wrote above *Notes* in `{card}` stands below it now")
                 });
             }
-            Some(Kept::Whole(page)) => {
+            Some(PortalPageNotes::Whole(page)) => {
                 text.extend_from_slice(b"## Notes\n\n");
                 text.extend_from_slice(page);
             }
@@ -119,22 +119,22 @@ impl Workshop {
 }
 
 /// The part of an existing page that is the person's.
-enum Kept<'p> {
+enum PortalPageNotes<'p> {
     /// Everything from the heading of the notes on.
     Notes(&'p [u8]),
     /// The heading is missing, so the whole page may be the person's.
     Whole(&'p [u8]),
 }
 
-fn notes(page: &[u8]) -> Kept<'_> {
+fn notes(page: &[u8]) -> PortalPageNotes<'_> {
     let mut start = 0;
     for line in page.split_inclusive(|&byte| byte == b'\n') {
         if line.trim_ascii_end() == NOTES {
-            return Kept::Notes(&page[start..]);
+            return PortalPageNotes::Notes(&page[start..]);
         }
         start += line.len();
     }
-    Kept::Whole(page)
+    PortalPageNotes::Whole(page)
 }
 
 /// Inserts lines right below the heading of the notes.
@@ -188,11 +188,14 @@ mod tests {
     #[test]
     fn notes_begin_with_their_heading_and_are_all_that_is_kept() {
         let page = b"---\nx\n---\n# shop\n## Notes \r\nmine\xff\n## Notes\nmore";
-        let Kept::Notes(kept) = notes(page) else {
+        let PortalPageNotes::Notes(kept) = notes(page) else {
             panic!("there is a heading");
         };
         assert_eq!(kept, b"## Notes \r\nmine\xff\n## Notes\nmore");
-        assert!(matches!(notes(b"all mine"), Kept::Whole(b"all mine")));
+        assert!(matches!(
+            notes(b"all mine"),
+            PortalPageNotes::Whole(b"all mine")
+        ));
     }
 
     #[test]
@@ -207,7 +210,7 @@ mod tests {
             checks: vec!["make check".to_owned()],
         };
         let head = head(&portal);
-        assert!(matches!(notes(head.as_bytes()), Kept::Whole(_)));
+        assert!(matches!(notes(head.as_bytes()), PortalPageNotes::Whole(_)));
         assert!(head.contains("path: \"/my \\\"work\\\"/shop\"\n"), "{head}");
         assert!(head.contains("stack: [\"C#\"]\n"), "{head}");
     }

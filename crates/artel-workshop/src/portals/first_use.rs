@@ -8,7 +8,7 @@ use artel_types::{Failure, FailureCode};
 use serde::Serialize;
 
 use super::{NewPortal, Portal, holding, name, portals_in};
-use crate::runs::Trust;
+use crate::runs::TrustApprover;
 use crate::trouble::{path_text, shell_word};
 use crate::workshop::Workshop;
 
@@ -35,19 +35,19 @@ impl fmt::Display for PortalQuestion {
 }
 
 /// Asks whether a folder may become a portal.
-pub trait FirstUse {
+pub trait PortalOpeningApprover {
     /// Asks the person; `None` if nobody can answer.
     fn open(&self, question: &PortalQuestion) -> Option<bool>;
 }
 
-impl<F: Fn(&PortalQuestion) -> Option<bool>> FirstUse for F {
+impl<F: Fn(&PortalQuestion) -> Option<bool>> PortalOpeningApprover for F {
     fn open(&self, question: &PortalQuestion) -> Option<bool> {
         self(question)
     }
 }
 
 /// The approver for skills also answers questions about folders.
-impl FirstUse for Arc<dyn Trust> {
+impl PortalOpeningApprover for Arc<dyn TrustApprover> {
     fn open(&self, question: &PortalQuestion) -> Option<bool> {
         self.ask_portal(question)
     }
@@ -57,7 +57,11 @@ impl Workshop {
     /// Returns the portal that contains a folder. If there is none, the repository around the
     /// folder becomes a portal after a person agrees, or the folder itself if it is in no
     /// repository.
-    pub fn ensure_portal(&self, folder: &Path, first: &dyn FirstUse) -> Result<Portal, Failure> {
+    pub fn ensure_portal(
+        &self,
+        folder: &Path,
+        first: &dyn PortalOpeningApprover,
+    ) -> Result<Portal, Failure> {
         let folder = self.project_folder(folder)?;
         let portals = portals_in(&*self.reader()?)?;
         if let Some(portal) = holding(portals.clone(), &folder) {
@@ -106,8 +110,8 @@ mod tests {
     use artel_types::ActorSurface;
 
     use super::*;
-    use crate::caller::{Caller, Flags};
-    use crate::init::Init;
+    use crate::caller::{CommandContext, GlobalFlags};
+    use crate::init::WorkshopInitMode;
 
     #[test]
     fn a_repository_is_opened_by_one_question_and_never_again() {
@@ -120,9 +124,17 @@ mod tests {
         fs::create_dir_all(root.join("plain/inner")).unwrap();
         let clock = artel_config::system_clock();
         let environment = ProcessEnvironment::of(variables, &root);
-        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+        let caller = CommandContext::new(
+            environment,
+            clock,
+            GlobalFlags::default(),
+            ActorSurface::Cli,
+        )
+        .unwrap();
         let workshop = root.join("home/Artel");
-        caller.init(Some(&workshop), Init::Complete).unwrap();
+        caller
+            .init(Some(&workshop), WorkshopInitMode::Complete)
+            .unwrap();
         let workshop = caller.workshop().unwrap();
         let asked = RefCell::new(Vec::new());
         let answers = |answer: Option<bool>| {

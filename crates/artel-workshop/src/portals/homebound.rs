@@ -12,9 +12,9 @@ use super::{Portal, label_of};
 
 /// The last label of every folder that ever was a portal. A closed portal keeps its label,
 /// because its reports and lessons still exist.
-pub(crate) struct Homebound(Vec<Portal>);
+pub(crate) struct PortalPrivacyLabels(Vec<Portal>);
 
-impl Homebound {
+impl PortalPrivacyLabels {
     pub(crate) fn read(reader: &JournalReader) -> Result<Self, Failure> {
         let filter = EventFilter {
             kind: Some("portal.opened".to_owned()),
@@ -96,7 +96,7 @@ mod tests {
             stack: Vec::new(),
             checks: Vec::new(),
         };
-        let labels = Homebound(vec![
+        let labels = PortalPrivacyLabels(vec![
             portal("home", "/home", PrivacyLabel::LocalOnly),
             portal("open", "/home/open", PrivacyLabel::Any),
         ]);
@@ -109,6 +109,6 @@ mod tests {
         ] {
             assert_eq!(labels.has(Path::new(folder)), stays, "{folder}");
         }
-        assert!(!labels.is_empty() && Homebound(Vec::new()).is_empty());
+        assert!(!labels.is_empty() && PortalPrivacyLabels(Vec::new()).is_empty());
     }
 }

@@ -10,7 +10,7 @@ use super::label::told_of_labels;
 use super::{Portal, PortalOperation, name, portals_in, stack};
 use crate::own_folders::OwnFolders;
 use crate::trouble::shell_word;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// Maximum number of attempts when other writers get in between.
 const TRIES: usize = 50;
@@ -34,11 +34,11 @@ pub struct NewPortal {
 
 impl Workshop {
     /// Opens a folder to agents, or changes the settings of an open portal.
-    pub fn open_portal(&self, new: &NewPortal) -> Result<Noted<Portal>, Failure> {
+    pub fn open_portal(&self, new: &NewPortal) -> Result<OutcomeWithNotes<Portal>, Failure> {
         let folder = self.project_folder(&new.path)?;
         self.refuse_folder(&folder)?;
         let new = self.checked(new)?;
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         for _ in 0..TRIES {
             let at = position(journal.reader())?;
             let portals = portals_in(journal.reader())?;
@@ -51,7 +51,7 @@ impl Workshop {
                     portal.name
                 ));
                 notes.extend(self.write_card(&portal)?);
-                return Ok(Noted {
+                return Ok(OutcomeWithNotes {
                     done: portal,
                     notes,
                 });
@@ -62,7 +62,7 @@ impl Workshop {
                 Ok(_) => {
                     notes.extend(told);
                     notes.extend(self.write_card(&portal)?);
-                    return Ok(Noted {
+                    return Ok(OutcomeWithNotes {
                         done: portal,
                         notes,
                     });
@@ -80,9 +80,9 @@ impl Workshop {
 
     /// Closes a folder to agents. The folder stays as it is, and so does the portal's page if
     /// a person wrote into it.
-    pub fn close_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
+    pub fn close_portal(&self, name: &str) -> Result<OutcomeWithNotes<Portal>, Failure> {
         let portal = self.portal(name)?;
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         let fact = PortalClosed {
             name: portal.name.clone(),
         };
@@ -94,14 +94,14 @@ impl Workshop {
         if card.exists() {
             notes.push(format!("your notes stay in `{}`", card.display()));
         }
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: portal,
             notes,
         })
     }
 
     /// Detects the technologies of a portal again, and writes its page.
-    pub fn refresh_portal(&self, name: &str) -> Result<Noted<Portal>, Failure> {
+    pub fn refresh_portal(&self, name: &str) -> Result<OutcomeWithNotes<Portal>, Failure> {
         let portal = self.portal(name)?;
         if !portal.path.is_dir() {
             return Err(super::admit::gone(&portal));

@@ -4,14 +4,14 @@ use artel_types::Failure;
 use serde::Serialize;
 
 use super::{Portal, stack};
-use crate::doctor::Health;
+use crate::doctor::DoctorCheckStatus;
 use crate::workshop::Workshop;
 
 /// The result of one check of a portal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PortalCheck {
     pub portal: String,
-    pub health: Health,
+    pub health: DoctorCheckStatus,
     /// folder, repository, agents, card or stack.
     pub what: &'static str,
     pub found: String,
@@ -51,15 +51,25 @@ impl Workshop {
                 None => format!("`{path}` is gone"),
             };
             let remedy = format!("bring it back, or `artel portal remove {name}`");
-            return vec![check(Health::Problem, "folder", found, Some(remedy))];
+            return vec![check(
+                DoctorCheckStatus::Problem,
+                "folder",
+                found,
+                Some(remedy),
+            )];
         }
-        let mut checks = vec![check(Health::Ok, "folder", format!("`{path}`"), None)];
+        let mut checks = vec![check(
+            DoctorCheckStatus::Ok,
+            "folder",
+            format!("`{path}`"),
+            None,
+        )];
         checks.push(
             if portal.path.ancestors().any(|it| it.join(".git").exists()) {
-                check(Health::Ok, "repository", "git".to_owned(), None)
+                check(DoctorCheckStatus::Ok, "repository", "git".to_owned(), None)
             } else {
                 check(
-                    Health::Warning,
+                    DoctorCheckStatus::Warning,
                     "repository",
                     "none: changes come as a patch, not as a branch".to_owned(),
                     Some(format!("`git init` in `{path}`")),
@@ -69,7 +79,7 @@ impl Workshop {
         let named = portal.agents.iter().filter(|agent| *agent != "*");
         for agent in named.filter(|agent| self.caller.role(agent).is_err()) {
             checks.push(check(
-                Health::Problem,
+                DoctorCheckStatus::Problem,
                 "agents",
                 format!("there is no role `{agent}` that can be used"),
                 Some(format!("`artel agent validate {agent}`")),
@@ -77,18 +87,23 @@ impl Workshop {
         }
         let refresh = || Some(format!("`artel portal refresh {name}`"));
         checks.push(if self.has_current_card(portal) {
-            check(Health::Ok, "card", "says what holds".to_owned(), None)
+            check(
+                DoctorCheckStatus::Ok,
+                "card",
+                "says what holds".to_owned(),
+                None,
+            )
         } else {
             let found = "is missing, or says something else".to_owned();
-            check(Health::Warning, "card", found, refresh())
+            check(DoctorCheckStatus::Warning, "card", found, refresh())
         });
         let now = stack::detect(&portal.path);
         let shown = now.join(", ");
         checks.push(if now == portal.stack {
-            check(Health::Ok, "stack", shown, None)
+            check(DoctorCheckStatus::Ok, "stack", shown, None)
         } else {
             check(
-                Health::Warning,
+                DoctorCheckStatus::Warning,
                 "stack",
                 format!("is now: {shown}"),
                 refresh(),

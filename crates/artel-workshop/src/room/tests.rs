@@ -7,7 +7,7 @@ use artel_config::ProcessEnvironment;
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor};
 
 use super::*;
-use crate::{Caller, Flags, Init};
+use crate::{CommandContext, GlobalFlags, WorkshopInitMode};
 
 /// A workshop with a clock and a disk that the test controls.
 struct Hut {
@@ -26,7 +26,13 @@ impl Hut {
         let (real, set) = (artel_config::system_clock(), Arc::clone(&minutes));
         let uptime = move || Duration::from_mins(set.load(Ordering::SeqCst));
         let clock = Clock::new(move || real.now(), uptime);
-        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+        let caller = CommandContext::new(
+            environment,
+            clock,
+            GlobalFlags::default(),
+            ActorSurface::Cli,
+        )
+        .unwrap();
         let is_full = Arc::new(AtomicBool::new(false));
         let look = Arc::clone(&is_full);
         let look = move |_: &Path| {
@@ -35,7 +41,9 @@ impl Hut {
         };
         let caller = caller.with_room(DiskSpaceMonitor::awaited(look));
         let root = home.path().join("Artel");
-        caller.init(Some(&root), Init::Complete).unwrap();
+        caller
+            .init(Some(&root), WorkshopInitMode::Complete)
+            .unwrap();
         let workshop = caller.workshop().unwrap();
         Self {
             workshop,
@@ -45,9 +53,9 @@ impl Hut {
         }
     }
 
-    fn patience(&self, seen: fn(&Path) -> Option<DiskShortageReason>) -> Patience<'_> {
+    fn patience(&self, seen: fn(&Path) -> Option<DiskShortageReason>) -> DiskSpaceRetry<'_> {
         let plain = self.workshop.patience("/w/shop");
-        Patience { seen, ..plain }
+        DiskSpaceRetry { seen, ..plain }
     }
 }
 

@@ -12,15 +12,15 @@ use artel_types::{
 };
 use serde::Serialize;
 
-use super::inheritance::{Inheritance, OutsideOfStep};
+use super::inheritance::{FilesOutsideStep, RunInheritance};
 use super::list::applied;
-use super::order::RunDone;
+use super::order::RunDriveOutcome;
 use super::steer::refuse_running;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// The changes that a run would make to the folder.
 #[derive(Debug, Clone, Serialize)]
-pub struct Proposal {
+pub struct RunApplyPreview {
     pub run: RunId,
     /// The folder that the run's tree was made from, which would be changed.
     pub folder: String,
@@ -30,7 +30,7 @@ pub struct Proposal {
 
 /// The changes that were made to the folder.
 #[derive(Debug, Clone, Serialize)]
-pub struct Placed {
+pub struct RunApplyOutcome {
     pub run: RunId,
     /// The changed folder.
     pub folder: String,
@@ -44,10 +44,10 @@ pub struct Placed {
 
 impl Workshop {
     /// Returns what a finished run would change in the folder.
-    pub fn proposal(&self, run: RunId) -> Result<Proposal, Failure> {
-        let Held { tree, _turn } = self.held_tree(run)?;
+    pub fn proposal(&self, run: RunId) -> Result<RunApplyPreview, Failure> {
+        let LockedRunFiles { tree, _turn } = self.held_tree(run)?;
         let files = changes(&tree).map_err(|error| tree_failure(&error))?;
-        Ok(Proposal {
+        Ok(RunApplyPreview {
             run,
             folder: tree.origin().display().to_string(),
             files,
@@ -56,7 +56,7 @@ impl Workshop {
 
     /// Returns the changes of a run as a diff.
     pub fn run_diff(&self, run: RunId) -> Result<String, Failure> {
-        let Held { tree, _turn } = self.held_tree(run)?;
+        let LockedRunFiles { tree, _turn } = self.held_tree(run)?;
         let changes = tree
             .changes(tree.start())
             .map_err(|error| tree_failure(&error))?;
@@ -75,12 +75,15 @@ impl Workshop {
     /// that the person's rules keep unchanged stay so, however the run changed its copies, and
     /// a note names them. Waits for other processes that are applying changes to the same
     /// folder.
-    pub async fn apply_run(&self, run: RunId) -> Result<Noted<Placed>, Failure> {
-        let Held { tree, _turn } = self.held_tree(run)?;
+    pub async fn apply_run(
+        &self,
+        run: RunId,
+    ) -> Result<OutcomeWithNotes<RunApplyOutcome>, Failure> {
+        let LockedRunFiles { tree, _turn } = self.held_tree(run)?;
         let (_, trace) = self.started(run)?;
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         let origin = tree.origin().to_owned();
-        let Choice { banned, free } = self.choice(run, &tree)?;
+        let ApplyPathSplit { banned, free } = self.choice(run, &tree)?;
         self.refuse_outside_of_step(run, &free)?;
         let prefix = self.inside_workshop(&origin);
         let own = self.own_folders()?;
@@ -92,7 +95,7 @@ impl Workshop {
         let done = tree.put_in_place(chosen, &is_protected);
         let done = done.map_err(|error| apply_failure(&error, run))?;
         notes.extend(left_out_note(&banned));
-        let placed = Placed {
+        let placed = RunApplyOutcome {
             run,
             folder: origin.display().to_string(),
             written: names(&done.written),
@@ -110,7 +113,7 @@ impl Workshop {
         let draft = EventDraft::new(StreamName::workshop(), trace, self.caller.actor(), fact);
         journal.append(draft.on(run.to_string())).await?;
         tree.remove().map_err(|error| tree_failure(&error))?;
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: placed,
             notes,
         })
@@ -118,7 +121,7 @@ impl Workshop {
 
     /// Splits the changes of a run into those forbidden by the person's rules and the rest.
     /// Rules that hold now count, and so do rules that the run started under.
-    fn choice(&self, run: RunId, tree: &RunTree) -> Result<Choice, Failure> {
+    fn choice(&self, run: RunId, tree: &RunTree) -> Result<ApplyPathSplit, Failure> {
         let walls = self.kept_by_rules(run)?;
         let is_kept = |path: &PathBuf| {
             let path = path.to_string_lossy();
@@ -128,7 +131,7 @@ impl Workshop {
         let changes = changes.map_err(|error| tree_failure(&error))?;
         let wanted = changes.into_iter().filter(|change| !change.is_ignored);
         let (banned, free) = wanted.map(|change| change.path).partition(is_kept);
-        Ok(Choice { banned, free })
+        Ok(ApplyPathSplit { banned, free })
     }
 
     /// Refuses files that the run's step may not change. A run forked from work on a step is
@@ -138,7 +141,7 @@ impl Workshop {
         let Some(recorded) = &state.started.inherits else {
             return Ok(());
         };
-        let inherits = Inheritance::of_record(recorded, Vec::new())?;
+        let inherits = RunInheritance::of_record(recorded, Vec::new())?;
         match inherits.outside_of_steps(files).first() {
             Some(outside) => Err(outside_failure(outside, run)),
             None => Ok(()),
@@ -153,7 +156,7 @@ impl Workshop {
         let policy = policy.or_else(|_| self.caller.policy(None));
         let mut policy = policy.map_err(|problems| problems.first())?;
         if let Some(recorded) = &state.started.inherits {
-            Inheritance::of_record(recorded, Vec::new())?.hold_in(&mut policy);
+            RunInheritance::of_record(recorded, Vec::new())?.hold_in(&mut policy);
         }
         let mut walls = policy.path_walls();
         walls.retain(|wall| {
@@ -164,7 +167,7 @@ impl Workshop {
 
     /// Removes what a run needed only while it ran, or everything if no changes are waiting to
     /// be applied.
-    pub(crate) fn tidy_run(&self, done: &RunDone) {
+    pub(crate) fn tidy_run(&self, done: &RunDriveOutcome) {
         let Some(finished) = &done.finished else {
             return;
         };
@@ -197,12 +200,12 @@ impl Workshop {
 
     /// Returns the tree of a finished run whose changes are not applied yet, with the lock to
     /// apply them.
-    fn held_tree(&self, run: RunId) -> Result<Held, Failure> {
+    fn held_tree(&self, run: RunId) -> Result<LockedRunFiles, Failure> {
         let turn = self.tree_to_apply(run)?.turn();
         let turn = turn.map_err(|error| tree_failure(&error))?;
         // Another process may have applied them while this one waited for the lock.
         let tree = self.tree_to_apply(run)?;
-        Ok(Held { tree, _turn: turn })
+        Ok(LockedRunFiles { tree, _turn: turn })
     }
 
     /// Returns the tree of a finished run whose changes are not applied yet.
@@ -263,19 +266,19 @@ impl Workshop {
 }
 
 /// A run's file tree, with the lock to apply it.
-struct Held {
+struct LockedRunFiles {
     tree: RunTree,
     _turn: FolderWriteTurn,
 }
 
 /// The paths that a run changed.
-struct Choice {
+struct ApplyPathSplit {
     /// Paths that a rule keeps unchanged.
     banned: Vec<PathBuf>,
     free: Vec<PathBuf>,
 }
 
-fn outside_failure(outside: &OutsideOfStep, run: RunId) -> Failure {
+fn outside_failure(outside: &FilesOutsideStep, run: RunId) -> Failure {
     let names: Vec<String> = names(&outside.files);
     let (files, step, short) = (listed_paths(&names), &outside.step, run.short());
     let what = format!("the {step} does not let the run change {files}, so nothing was written");

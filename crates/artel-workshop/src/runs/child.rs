@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use super::house::House;
-use super::inheritance::{ChildTerms, Inheritance};
-use super::order::{RunDone, RunOrder};
-use super::prepare::Limits;
-use super::start::Beginning;
+use super::house::RunEnvironment;
+use super::inheritance::{ChildTerms, RunInheritance};
+use super::order::{RunDriveOutcome, RunStartOptions};
+use super::prepare::PreparedRunLimits;
+use super::start::RunStartSpec;
 use crate::caller::random_run;
-use crate::works::Contract;
+use crate::works::RunContract;
 
 /// The role of a run that has no specific role.
 pub(super) const DEFAULT_ROLE: &str = "default";
@@ -37,7 +37,7 @@ pub(super) fn bound_of_kind(agent: Option<&SkillAgentKind>) -> Option<PolicyBoun
 
 /// Everything that a run has from the runs above it.
 #[derive(Clone)]
-pub(crate) struct Kin {
+pub(crate) struct RunLineage {
     pub(crate) parent: Option<RunId>,
     /// The call of the parent that started it.
     pub(crate) call: Option<String>,
@@ -55,20 +55,20 @@ pub(crate) struct Kin {
     pub(crate) role: String,
     pub(crate) agent: Option<SkillAgentKind>,
     /// The bounds and grants that it inherited.
-    pub(crate) inherits: Inheritance,
+    pub(crate) inherits: RunInheritance,
     /// Maximum number of turns, if it is a fork.
     pub(crate) share: Option<u32>,
     /// The text that the calling run passes on to it.
     pub(crate) told: Option<String>,
     /// The terms that a plan sets for it.
-    pub(crate) contract: Option<Arc<Contract>>,
+    pub(crate) contract: Option<Arc<RunContract>>,
     /// The folder for its files, unless it is the one named after its tree.
     pub(crate) place: Option<std::path::PathBuf>,
 }
 
-impl Kin {
+impl RunLineage {
     /// Returns the lineage of a top-level run.
-    pub(crate) fn root(chain: Vec<String>, inherits: Inheritance) -> Self {
+    pub(crate) fn root(chain: Vec<String>, inherits: RunInheritance) -> Self {
         Self {
             parent: None,
             call: None,
@@ -89,7 +89,7 @@ impl Kin {
     }
 
     /// Limits a fork to its share of turns.
-    pub(super) fn bounded(&self, mut limits: Limits) -> Limits {
+    pub(super) fn bounded(&self, mut limits: PreparedRunLimits) -> PreparedRunLimits {
         if let Some(share) = self.share {
             limits.turns = limits.turns.min(share);
         }
@@ -100,11 +100,11 @@ impl Kin {
     }
 }
 
-impl House {
+impl RunEnvironment {
     /// Builds the tools of a run: those of its role, and the one that calls skills.
     pub(super) fn registry(
         self: &Arc<Self>,
-        kin: &Kin,
+        kin: &RunLineage,
         (run, trace): (RunId, TraceId),
         ground: &Arc<RunTreeHandle>,
         (left, terms): (&Arc<AtomicU32>, ChildTerms),
@@ -161,8 +161,8 @@ impl House {
 /// The tool that calls a skill from within a run.
 struct SkillTool {
     card: ToolDescriptor,
-    house: Arc<House>,
-    kin: Kin,
+    house: Arc<RunEnvironment>,
+    kin: RunLineage,
     run: RunId,
     trace: TraceId,
     ground: Arc<RunTreeHandle>,
@@ -206,7 +206,7 @@ fn card() -> ToolDescriptor {
 
 impl SkillTool {
     /// Returns the lineage of a called skill, or why it cannot be called.
-    fn kin_of(&self, skill: &Skill, call: &str) -> Result<Kin, ToolError> {
+    fn kin_of(&self, skill: &Skill, call: &str) -> Result<RunLineage, ToolError> {
         let mut chain = self.kin.chain.clone();
         let shown = || {
             let mut names = chain.clone();
@@ -240,7 +240,7 @@ impl SkillTool {
         chain.push(skill.name.clone());
         let left = self.left.load(Ordering::Relaxed);
         let agent = is_fork.then(|| skill.front.agent.clone().unwrap_or(SkillAgentKind::General));
-        Ok(Kin {
+        Ok(RunLineage {
             parent: Some(self.run),
             call: Some(call.to_owned()),
             root_run: Some(self.kin.root_run.unwrap_or(self.run)),
@@ -263,7 +263,7 @@ impl SkillTool {
     }
 
     /// Returns what a skill called here inherits.
-    fn handed_down(&self, agent: Option<&SkillAgentKind>) -> Inheritance {
+    fn handed_down(&self, agent: Option<&SkillAgentKind>) -> RunInheritance {
         let mut terms = self.terms.clone();
         terms.bounds.extend(bound_of_kind(agent));
         self.kin.inherits.for_child(terms)
@@ -273,8 +273,8 @@ impl SkillTool {
         &self,
         skill: Arc<Skill>,
         input: &Input,
-        mut kin: Kin,
-    ) -> Result<RunDone, Failure> {
+        mut kin: RunLineage,
+    ) -> Result<RunDriveOutcome, Failure> {
         self.house.ensure_trust(&skill).await?;
         let call = kin.call.clone().unwrap_or_default();
         if let Some(run) = self.house.child_of(self.trace, Some(self.run), &call)? {
@@ -286,7 +286,7 @@ impl SkillTool {
             }
             return self.house.take_up(run, Some(kin)).await;
         }
-        let order = RunOrder {
+        let order = RunStartOptions {
             skill: Some(skill.name.clone()),
             arguments: Some(input.arguments.clone())
                 .filter(|text| !text.trim().is_empty())
@@ -294,9 +294,9 @@ impl SkillTool {
                 .collect(),
             // A model that a person named for the whole run takes precedence over the skill's.
             model: kin.inherits.model().map(str::to_owned),
-            ..RunOrder::default()
+            ..RunStartOptions::default()
         };
-        let beginning = Beginning {
+        let beginning = RunStartSpec {
             run: random_run()?,
             trace: self.trace,
             skill: Some(skill),
@@ -355,7 +355,7 @@ impl SkillTool {
 }
 
 /// Returns the result of a child run, with a pointer to its trace.
-fn told(skill: &str, done: &RunDone) -> Result<ToolObservation, ToolError> {
+fn told(skill: &str, done: &RunDriveOutcome) -> Result<ToolObservation, ToolError> {
     let trace = format!("trace: `artel trace {}`", done.run);
     let Some(finished) = &done.finished else {
         let what = format!("the skill `{skill}` was left before its end; {trace}");

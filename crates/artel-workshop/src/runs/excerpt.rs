@@ -11,7 +11,7 @@ use artel_journal::{
 use artel_types::{Fact, Failure, RunId};
 
 use super::story::{belongs, of_run};
-use super::view::{Eyes, seen};
+use super::view::{RunVisibility, seen};
 use crate::workshop::Workshop;
 
 /// Maximum number of events of a timeline that is shown whole.
@@ -36,7 +36,7 @@ const TURN_BY_TURN: [&str; 10] = [
 
 /// The records that make up one page of a timeline.
 #[derive(Debug, Default)]
-pub struct Excerpt {
+pub struct TimelineRecords {
     /// The records, in order.
     pub records: Vec<JournalRecord>,
     /// The number of events left out.
@@ -48,7 +48,7 @@ pub struct Excerpt {
 /// A scan of a long timeline. It can be continued later, because events are only ever
 /// added.
 #[derive(Debug)]
-pub(crate) struct Finding {
+pub(crate) struct TimelineRecordScan {
     /// The last event scanned.
     position: u64,
     /// The selected runs, or `None` for all.
@@ -66,7 +66,7 @@ pub(crate) struct Finding {
 impl Workshop {
     /// Returns the events of a run like [`Workshop::run_records`]. If there are very many,
     /// returns those that give the timeline its shape and the latest of the others.
-    pub fn run_excerpt(&self, id: &str) -> Result<Excerpt, Failure> {
+    pub fn run_excerpt(&self, id: &str) -> Result<TimelineRecords, Failure> {
         let trace = self.resolve(id)?;
         let of_trace = EventQuery::of(EventFilter {
             trace: Some(trace.clone()),
@@ -87,12 +87,12 @@ impl Workshop {
                 let some = of_trace.clone().limit(WHOLE as u64 + 1);
                 let records = reader.records(&some)?;
                 if records.len() <= WHOLE {
-                    return Ok(Excerpt {
+                    return Ok(TimelineRecords {
                         records: self.narrowed(id, &trace, records),
-                        ..Excerpt::default()
+                        ..TimelineRecords::default()
                     });
                 }
-                Finding::of(run)
+                TimelineRecordScan::of(run)
             }
         };
         let since = of_trace.clone().after(finding.position);
@@ -110,7 +110,7 @@ impl Workshop {
         &self,
         id: &str,
         before: Option<u64>,
-        eyes: &Eyes,
+        eyes: &RunVisibility,
         most: usize,
     ) -> Result<Vec<JournalRecord>, Failure> {
         let trace = self.resolve(id)?;
@@ -144,7 +144,7 @@ impl Workshop {
     }
 }
 
-impl Finding {
+impl TimelineRecordScan {
     fn of(run: Option<RunId>) -> Self {
         Self {
             position: 0,
@@ -163,7 +163,7 @@ impl Finding {
         &mut self,
         reader: &JournalReader,
         of_trace: EventQuery,
-    ) -> Result<Excerpt, Failure> {
+    ) -> Result<TimelineRecords, Failure> {
         if let Some(error) = self.damaged.take() {
             return Err(error.into());
         }
@@ -184,7 +184,7 @@ impl Finding {
             }
         }
         records.sort_by_key(|record| record.seq);
-        Ok(Excerpt {
+        Ok(TimelineRecords {
             records,
             left_out: self.left_out,
             replies: self.replies.clone(),

@@ -16,15 +16,15 @@ use artel_types::{
     RunForked, RunId, RunStarted, RunSteered, SpendAmount, StreamName, TreeMade,
 };
 
-use self::step::{ON_ITS_OWN, Stand};
+use self::step::{ForkedStepFiles, ON_ITS_OWN};
 
 use crate::caller::random_run;
 use crate::portals::label_of_runs;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The point to fork a run from.
 #[derive(Debug, Clone)]
-pub struct ForkOrder {
+pub struct RunForkOptions {
     /// The run to fork. If it is a plan run, the event decides which of its runs is meant.
     pub from: RunId,
     /// The last event that the fork keeps.
@@ -37,7 +37,7 @@ pub struct ForkOrder {
 
 /// Whether the files are as they were at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exactness {
+enum ForkFileExactness {
     AsThen,
     /// The latest changes before the event are missing.
     Earlier,
@@ -53,7 +53,7 @@ const EARLIER: &str = "the files were put back to a state before your last chang
 impl Workshop {
     /// Creates a run that shares the past of another up to an event, with the files as they
     /// were then. Resuming it continues from there.
-    pub async fn fork_run(self: &Arc<Self>, order: &ForkOrder) -> Result<RunId, Failure> {
+    pub async fn fork_run(self: &Arc<Self>, order: &RunForkOptions) -> Result<RunId, Failure> {
         let from = self.run_at(order.from, order.at)?;
         let (started, trace) = self.started(from)?;
         if started.plan.is_some() {
@@ -66,7 +66,7 @@ impl Workshop {
         if let Some(model) = &order.model {
             self.models(Some(model)).await?.choose(Some(model))?;
         }
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let actor = self.caller.actor();
         let source = RunJournal::new(journal.clone(), from, trace, None, actor.clone());
         let events = source.events()?;
@@ -85,9 +85,9 @@ impl Workshop {
                 self.fork_tree(from, run, snapshot)?;
                 exactness
             }
-            (None, None) => Exactness::AsThen,
+            (None, None) => ForkFileExactness::AsThen,
         };
-        if exactness == Exactness::Earlier {
+        if exactness == ForkFileExactness::Earlier {
             hints.push(EARLIER.to_owned());
         }
         let forked = RunForked {
@@ -161,10 +161,10 @@ impl Workshop {
     /// the plan, whose files may be cleaned up earlier.
     fn fork_step(
         &self,
-        stand: &Stand,
+        stand: &ForkedStepFiles,
         to: RunId,
         at: u64,
-    ) -> Result<(TreeMade, Exactness), Failure> {
+    ) -> Result<(TreeMade, ForkFileExactness), Failure> {
         let (snapshot, exactness) = files_since((0, BEGINNING), &stand.events, at);
         let copy = self.run_place(to);
         let tree = self.copied(&stand.place, &copy, snapshot)?;
@@ -278,7 +278,7 @@ fn refuse_outside(events: &[Event], from: RunId, at: u64) -> Result<(), Failure>
 
 /// Finds the snapshot that holds the files as they were after an event; nothing where none was taken
 /// before.
-fn files_at(events: &[Event], at: u64) -> Option<(&str, Exactness)> {
+fn files_at(events: &[Event], at: u64) -> Option<(&str, ForkFileExactness)> {
     let mut before = events.iter().filter(|event| event.seq <= at);
     let first = before.find_map(of_snapshot)?;
     Some(files_since(first, events, at))
@@ -286,23 +286,27 @@ fn files_at(events: &[Event], at: u64) -> Option<(&str, Exactness)> {
 
 /// Finds the snapshot that holds the files as they were after an event: the next one, if no call
 /// began in between, or else the newest before, which is `first` where there is no other.
-fn files_since<'e>(first: (u64, &'e str), events: &'e [Event], at: u64) -> (&'e str, Exactness) {
+fn files_since<'e>(
+    first: (u64, &'e str),
+    events: &'e [Event],
+    at: u64,
+) -> (&'e str, ForkFileExactness) {
     let before = events.iter().rev().filter(|event| event.seq <= at);
     let (since, label) = before.clone().find_map(of_snapshot).unwrap_or(first);
     let mut after = events.iter().filter(|event| event.seq > at);
     let next = after
         .find(|event| of_snapshot(event).is_some() || matches!(event.fact, Fact::ToolRequested(_)));
     if let Some((_, label)) = next.and_then(of_snapshot) {
-        return (label, Exactness::AsThen);
+        return (label, ForkFileExactness::AsThen);
     }
     let is_change = |event: &&Event| match &event.fact {
         Fact::ToolFinished(finished) => event.seq > since && !finished.changed.is_empty(),
         _ => false,
     };
     let exactness = if before.clone().any(|event| is_change(&event)) {
-        Exactness::Earlier
+        ForkFileExactness::Earlier
     } else {
-        Exactness::AsThen
+        ForkFileExactness::AsThen
     };
     (label, exactness)
 }

@@ -21,11 +21,11 @@ use artel_tools::{
 };
 use artel_types::{EventOutcome, Failure, FailureCode, SandboxEngaged};
 
-use super::house::House;
-use super::inheritance::{ChildTerms, Inheritance};
-use crate::hands::{CallKeys, Recorder, layer_text};
+use super::house::RunEnvironment;
+use super::inheritance::{ChildTerms, RunInheritance};
+use crate::hands::{CallSecretStore, NetworkPassageRecorder, layer_text};
 use crate::portals::trees;
-use crate::works::Contract;
+use crate::works::RunContract;
 
 /// The name of the bound that applies until a run has its own tree.
 const NO_TREE: &str = "no tree yet";
@@ -35,8 +35,8 @@ const NO_TREE: &str = "no tree yet";
 const FILES_PER_KEPT: u64 = 5;
 
 /// Everything that the tool runner of a run is made from.
-pub(crate) struct Outfit {
-    pub(crate) house: Arc<House>,
+pub(crate) struct RunToolingContext {
+    pub(crate) house: Arc<RunEnvironment>,
     pub(crate) chronicle: RunJournal,
     pub(crate) log: Arc<CallLog>,
     pub(crate) registry: ToolRegistry,
@@ -44,9 +44,9 @@ pub(crate) struct Outfit {
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) variables: Option<Arc<prepare::SkillVariables>>,
     /// The bounds and grants that the run inherited.
-    pub(crate) inherits: Inheritance,
+    pub(crate) inherits: RunInheritance,
     /// The terms that a plan sets for the run.
-    pub(crate) contract: Option<Arc<Contract>>,
+    pub(crate) contract: Option<Arc<RunContract>>,
     /// The folder for the run's files.
     pub(crate) at: PathBuf,
     /// The unverified sources that its piece of work has read, and the secrets that it was
@@ -56,7 +56,7 @@ pub(crate) struct Outfit {
     pub(crate) started_for: ProcessStartReason,
 }
 
-impl Outfit {
+impl RunToolingContext {
     /// Returns a tool runner that only reads the person's folder.
     pub(crate) fn reading(&self) -> Result<ToolRunner, Failure> {
         let folder = &self.house.folder;
@@ -307,7 +307,7 @@ impl Outfit {
         let caller = &self.house.workshop.caller;
         let log: Arc<dyn ToolCallRecorder> = Arc::clone(&self.log) as Arc<dyn ToolCallRecorder>;
         // The call that wanted a secret is known from its own events, recorded around the use.
-        let keys = CallKeys {
+        let keys = CallSecretStore {
             caller: caller.clone(),
             log: Arc::clone(&log),
             call: String::new(),
@@ -316,11 +316,11 @@ impl Outfit {
         };
         let audience = Arc::clone(&self.house.company.audience);
         let told = Arc::clone(&audience);
-        let recorder = Recorder {
+        let recorder = NetworkPassageRecorder {
             log,
             told: Arc::new(move |what: &str| told.waits(what)),
         };
-        let watcher = Watcher { recorder, audience };
+        let watcher = CommandOutputRelay { recorder, audience };
         let spool = self.at.join("spool");
         // The run sees the files of its own portal anyway, and a virtual environment there is
         // useful.
@@ -473,12 +473,12 @@ pub(crate) fn skill_list(skill: &Skill) -> Option<Vec<String>> {
 const SCRIPT: &str = "script";
 
 /// Shows the output of commands, and records the hosts they reach.
-struct Watcher {
-    recorder: Recorder,
+struct CommandOutputRelay {
+    recorder: NetworkPassageRecorder,
     audience: Arc<dyn artel_engine::RunObserver>,
 }
 
-impl ToolProcessObserver for Watcher {
+impl ToolProcessObserver for CommandOutputRelay {
     fn output(&self, live: &LiveCommandEvent<'_>) {
         if let LiveCommandEvent::Output(_, bytes) = live {
             self.audience.output(&String::from_utf8_lossy(bytes));

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use artel_skills::{Skill, SkillSizeEnforcement};
 
-use super::house::House;
+use super::house::RunEnvironment;
 
 /// Returns why nothing of a skill may be started now, or `None` if the skill is unchanged
 /// since the run started or is trusted in its present form.
-pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
+pub(crate) fn why_not(house: &RunEnvironment, skill: &Skill) -> Option<String> {
     let (name, folder) = (&skill.name, skill.folder.display());
     let Ok(now) = artel_skills::load(&skill.folder, skill.scope, SkillSizeEnforcement::Warn) else {
         return Some(format!(
@@ -29,7 +29,7 @@ pub(crate) fn why_not(house: &House, skill: &Skill) -> Option<String> {
 }
 
 /// Returns the check that a run makes before it starts a script of its skill.
-pub(crate) fn ask(house: &Arc<House>, skill: &Arc<Skill>) -> Arc<artel_tools::SkillHeld> {
+pub(crate) fn ask(house: &Arc<RunEnvironment>, skill: &Arc<Skill>) -> Arc<artel_tools::SkillHeld> {
     let (house, skill) = (Arc::clone(house), Arc::clone(skill));
     Arc::new(move || why_not(&house, &skill))
 }

@@ -23,9 +23,9 @@ use artel_skills::SkillAgentKind;
 use artel_types::{Fact, Failure, FailureCode};
 use serde_json::Value;
 
-use super::child::Kin;
-use super::furnish::Outfit;
-use super::house::House;
+use super::child::RunLineage;
+use super::furnish::RunToolingContext;
+use super::house::RunEnvironment;
 use crate::workshop::Workshop;
 
 /// Size limit of a settings file with hooks, in bytes.
@@ -34,10 +34,14 @@ const LARGEST: u64 = 1 << 20;
 /// Where other agents keep the hooks of a folder.
 const PORTAL_FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
 
-impl House {
+impl RunEnvironment {
     /// Returns the hooks of a run. The person is asked about new hooks once, at the top-level
     /// run.
-    pub(super) async fn hooks(&self, outfit: &Outfit, kin: &Kin) -> Result<RunHooks, Failure> {
+    pub(super) async fn hooks(
+        &self,
+        outfit: &RunToolingContext,
+        kin: &RunLineage,
+    ) -> Result<RunHooks, Failure> {
         let declared = self.workshop.declared_hooks(&self.folder, &outfit.role)?;
         if kin.parent.is_none() {
             for note in &declared.notes {

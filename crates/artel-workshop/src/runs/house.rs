@@ -14,15 +14,15 @@ use tokio::sync::watch;
 
 use super::marks::MarksOfWorks;
 use super::skills::SkillsFound;
-use super::trust::Trust;
-use crate::models::Models;
+use super::trust::TrustApprover;
+use crate::models::ModelDirectory;
 use crate::own_folders::OwnFolders;
 use crate::portals::{Portal, holding, label_of, portals_in, with_labels_that_count};
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// Everybody who observes or decides while a run is driven.
 #[derive(Clone)]
-pub struct Company {
+pub struct RunObservers {
     /// Watches the run.
     pub audience: Arc<dyn RunObserver>,
     /// Approves or denies calls.
@@ -30,21 +30,21 @@ pub struct Company {
     /// Answers the agent's questions.
     pub person: Option<Arc<dyn AskablePerson>>,
     /// Decides about skills, hooks and folders at their first use.
-    pub trust: Arc<dyn Trust>,
+    pub trust: Arc<dyn TrustApprover>,
     /// Signals when this process should stop.
     pub stop: watch::Receiver<ShutdownLevel>,
     /// Whether the model gets hints on what to try after a failure.
     pub hints: HintVisibility,
 }
 
-pub(crate) struct House {
+pub(crate) struct RunEnvironment {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) journal: Journal,
-    pub(crate) models: Models,
+    pub(crate) models: ModelDirectory,
     pub(crate) gateway: Gateway,
     pub(crate) wheel: SteeringHub,
     pub(crate) skills: SkillsFound,
-    pub(crate) company: Company,
+    pub(crate) company: RunObservers,
     /// The model that the person named for all runs in this process.
     pub(crate) named: Option<String>,
     /// The folder that the runs work on, with links resolved.
@@ -60,13 +60,13 @@ pub(crate) struct House {
     pub(crate) own_folders: OwnFolders,
 }
 
-impl House {
+impl RunEnvironment {
     /// Opens everything that a run needs. `named` is the model that the person named.
     pub(crate) async fn open(
         workshop: &Arc<Workshop>,
         folder: &Path,
         named: Option<&str>,
-        company: Company,
+        company: RunObservers,
     ) -> Result<Arc<Self>, Failure> {
         let own_folders = workshop.own_folders()?;
         if let Some(held) = own_folders.workshop_beneath(folder) {
@@ -74,7 +74,7 @@ impl House {
         }
         let company = workshop.without_secrets_said(company);
         let models = workshop.models(named).await?;
-        let Open { journal, notes } = workshop.open()?;
+        let OpenWorkshopJournal { journal, notes } = workshop.open()?;
         for note in notes {
             company.audience.notice(&note);
         }

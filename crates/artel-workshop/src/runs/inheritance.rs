@@ -15,7 +15,7 @@ use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 /// Everything that a run inherited. What its own role and skill add is included only when
 /// it starts another run.
 #[derive(Debug, Clone)]
-pub(crate) struct Inheritance {
+pub(crate) struct RunInheritance {
     bounds: Vec<PolicyBound>,
     denied: Vec<PolicyRule>,
     granted: Vec<Grant>,
@@ -52,13 +52,13 @@ pub(crate) struct ChildTerms {
 
 /// Files that a plan step does not allow a run to change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct OutsideOfStep {
+pub(crate) struct FilesOutsideStep {
     /// The name of the step's bound, such as `step parse`.
     pub(crate) step: String,
     pub(crate) files: Vec<PathBuf>,
 }
 
-impl Inheritance {
+impl RunInheritance {
     /// Returns what a run inherits from a person: no bounds except those in force here, and
     /// the model that the person named, which applies to everything below.
     pub(crate) fn of_person(model: Option<&str>) -> Self {
@@ -154,7 +154,7 @@ impl Inheritance {
 
     /// Returns the plan steps that bind the run, each with those of the `files` that it may
     /// not change. Tests that a step keeps belong to the step.
-    pub(crate) fn outside_of_steps(&self, files: &[PathBuf]) -> Vec<OutsideOfStep> {
+    pub(crate) fn outside_of_steps(&self, files: &[PathBuf]) -> Vec<FilesOutsideStep> {
         let outside = self.bounds.iter().filter_map(|bound| {
             let BoundAdmission::Step(step) = &bound.admits else {
                 return None;
@@ -166,7 +166,7 @@ impl Inheritance {
             };
             let files: Vec<_> = files.iter().filter(|it| !is_within(it)).cloned().collect();
             let step = bound.name.clone();
-            (!files.is_empty()).then_some(OutsideOfStep { step, files })
+            (!files.is_empty()).then_some(FilesOutsideStep { step, files })
         });
         outside.collect()
     }

@@ -25,7 +25,7 @@ const MOST_CHARS: usize = 10_000;
 const MOST_COMMANDS: usize = 20;
 
 /// Judges and runs the commands of a skill.
-pub(crate) struct Injection {
+pub(crate) struct SkillCommandRunner {
     pub(crate) skill: Arc<Skill>,
     pub(crate) variables: Arc<prepare::SkillVariables>,
     pub(crate) rules: Vec<PolicyRule>,
@@ -36,14 +36,14 @@ pub(crate) struct Injection {
 }
 
 /// The text that replaces a command, and how it came about.
-struct Injected {
+struct SkillCommandOutput {
     text: String,
     rule: String,
     outcome: EventOutcome,
     millis: u64,
 }
 
-impl Injection {
+impl SkillCommandRunner {
     /// Runs each distinct command once, all at the same time, and records each result.
     pub(crate) async fn run(
         self,
@@ -61,14 +61,14 @@ impl Injection {
                 if index < MOST_COMMANDS {
                     this.one(&command)
                 } else {
-                    Injected::refused(&command, "skill.too-many-commands")
+                    SkillCommandOutput::refused(&command, "skill.too-many-commands")
                 }
             }));
         }
         let mut injected = BTreeMap::new();
         let mut entries = Vec::new();
         for (command, running) in commands.into_iter().zip(running) {
-            let done = running.await.unwrap_or_else(|error| Injected {
+            let done = running.await.unwrap_or_else(|error| SkillCommandOutput {
                 text: format!("[Command execution error: {error}]"),
                 rule: "skill.error".to_owned(),
                 outcome: EventOutcome::Failed,
@@ -91,13 +91,13 @@ impl Injection {
         Ok(injected)
     }
 
-    fn one(&self, command: &str) -> Injected {
+    fn one(&self, command: &str) -> SkillCommandOutput {
         let rule = match self.refusal(command) {
             Ok(rule) => rule,
-            Err(rule) => return Injected::refused(command, &rule),
+            Err(rule) => return SkillCommandOutput::refused(command, &rule),
         };
         let Ok(words) = prepare::argv(command, &self.variables) else {
-            return Injected::refused(command, "skill.form");
+            return SkillCommandOutput::refused(command, "skill.form");
         };
         let order = ToolProcessSpec {
             timeout: Some(LONGEST),
@@ -106,7 +106,7 @@ impl Injection {
             ..ToolProcessSpec::of(words)
         };
         if let Err(trouble) = self.bench.ensure_skill_as_trusted() {
-            return Injected {
+            return SkillCommandOutput {
                 text: format!("[Command not allowed: {}]", trouble.what),
                 rule: "skill.changed".to_owned(),
                 outcome: EventOutcome::Denied,
@@ -144,7 +144,7 @@ impl Injection {
                 (text, EventOutcome::Failed, 0)
             }
         };
-        Injected {
+        SkillCommandOutput {
             text,
             rule,
             outcome,
@@ -186,7 +186,7 @@ pub(crate) fn admitted(
     Ok(listed.rule)
 }
 
-impl Injected {
+impl SkillCommandOutput {
     fn refused(command: &str, rule: &str) -> Self {
         Self {
             text: format!("[Command not allowed: {command}]"),

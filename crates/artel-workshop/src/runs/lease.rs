@@ -6,13 +6,13 @@ use artel_engine::ShutdownLevel;
 use artel_journal::{LeaseFence, LeaseOwner};
 use artel_types::{Failure, FailureCode, RunId, StreamName};
 
-use super::house::House;
+use super::house::RunEnvironment;
 use super::start::LEASE;
 
 /// How often there is a look whether a run that another process drives has become free.
 const LOOK: Duration = Duration::from_millis(500);
 
-impl House {
+impl RunEnvironment {
     /// Takes the lease of a run; refused while another process holds it.
     pub(crate) async fn lease(&self, run: RunId) -> Result<LeaseFence, Failure> {
         let daemon = self.workshop.daemon_status()?.running;

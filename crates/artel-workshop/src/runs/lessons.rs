@@ -8,8 +8,8 @@ use artel_skills::Skill;
 use artel_types::model::PrivacyLabel;
 use artel_types::{Actor, ActorKind, Fact, Failure, ForeignSource, LessonLearned};
 
-use super::house::House;
-use crate::portals::Homebound;
+use super::house::RunEnvironment;
+use crate::portals::PortalPrivacyLabels;
 
 /// The sort of lessons that somebody put into words.
 pub(crate) const FEEDBACK: &str = "feedback";
@@ -43,7 +43,7 @@ impl KeptLesson {
 }
 
 /// The lessons from earlier runs for a prompt.
-pub(crate) struct LessonsTold {
+pub(crate) struct EarlierRunLessons {
     /// The text for the prompt; empty if there are no lessons.
     pub(crate) text: String,
     /// What nobody vouched for: what those runs had read, and words of programs.
@@ -87,7 +87,7 @@ fn all_kept(reader: &JournalReader) -> Result<BTreeMap<String, Vec<KeptLesson>>,
     Ok(all)
 }
 
-impl House {
+impl RunEnvironment {
     /// Returns the lessons of each skill that may be shown here, oldest first.
     fn told_lessons(
         &self,
@@ -98,7 +98,7 @@ impl House {
         if self.privacy(wanted) == PrivacyLabel::LocalOnly {
             return Ok(all);
         }
-        let homebound = Homebound::read(reader)?;
+        let homebound = PortalPrivacyLabels::read(reader)?;
         for lessons in all.values_mut() {
             let mut free = Vec::new();
             for kept in lessons.drain(..) {
@@ -121,7 +121,7 @@ impl House {
         &self,
         skill: &str,
         wanted: PrivacyLabel,
-    ) -> Result<LessonsTold, Failure> {
+    ) -> Result<EarlierRunLessons, Failure> {
         let lessons = self.told_lessons(wanted)?.remove(skill);
         let lessons = lessons.unwrap_or_default();
         let chosen = chosen(&lessons);
@@ -130,7 +130,7 @@ impl House {
 
     /// Adds to lessons what nobody vouched for: what the runs had read which they come of, and that
     /// a program put them into words.
-    fn told(&self, text: String, lessons: &[&KeptLesson]) -> Result<LessonsTold, Failure> {
+    fn told(&self, text: String, lessons: &[&KeptLesson]) -> Result<EarlierRunLessons, Failure> {
         let (mut foreign, mut known) = (Vec::new(), BTreeSet::new());
         for kept in lessons {
             foreign.extend(kept.program().map(ForeignSource::program));
@@ -145,7 +145,7 @@ impl House {
                 Err(_) => vec![unknown],
             });
         }
-        Ok(LessonsTold { text, foreign })
+        Ok(EarlierRunLessons { text, foreign })
     }
 
     /// Returns lessons of all skills for a planner: a few of each skill, the skills that match
@@ -154,7 +154,7 @@ impl House {
         &self,
         request: &str,
         wanted: PrivacyLabel,
-    ) -> Result<LessonsTold, Failure> {
+    ) -> Result<EarlierRunLessons, Failure> {
         let lessons = self.told_lessons(wanted)?;
         let skills = self.skills.skills.iter();
         let open: Vec<Skill> = skills

@@ -9,13 +9,13 @@ use artel_types::{
 };
 use serde::Serialize;
 
-use crate::board::{Board, Drivers};
+use crate::board::{DriverProcesses, WorkshopIndex};
 use crate::workshop::Workshop;
 
 /// The status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Standing {
+pub enum RunStatus {
     Running,
     Paused,
     /// It is waiting for an answer.
@@ -31,7 +31,7 @@ pub enum Standing {
     Cancelled,
 }
 
-impl Standing {
+impl RunStatus {
     pub const ALL: [Self; 8] = [
         Self::Running,
         Self::Paused,
@@ -90,7 +90,7 @@ pub struct RunRow {
     pub run: RunId,
     /// The piece of work it belongs to.
     pub trace: TraceId,
-    pub state: Standing,
+    pub state: RunStatus,
     /// Its purpose, in one line.
     pub title: String,
     /// The skill that it carries out.
@@ -114,7 +114,7 @@ pub struct RunRow {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum RunListScope {
     /// Open runs, and the latest of the others.
     Recent,
     /// All runs, child runs included.
@@ -123,7 +123,7 @@ pub enum Which {
 
 /// All recorded events of one run, and the process that drives it.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct RecordedRun {
     pub(crate) started: RunStarted,
     pub(crate) trace: TraceId,
     pub(crate) events: Vec<Event>,
@@ -131,7 +131,7 @@ pub(crate) struct State {
     pub(crate) driver: Option<String>,
 }
 
-impl State {
+impl RecordedRun {
     pub(crate) fn finished(&self) -> Option<&RunFinished> {
         self.events.iter().find_map(|event| match &event.fact {
             Fact::RunFinished(finished) => Some(finished),
@@ -203,34 +203,34 @@ impl State {
         !open.is_empty()
     }
 
-    pub(crate) fn standing(&self) -> Standing {
+    pub(crate) fn standing(&self) -> RunStatus {
         if let Some(finished) = self.finished() {
-            return Standing::of_ending(finished.state.as_deref());
+            return RunStatus::of_ending(finished.state.as_deref());
         }
         let is_driven = self.driver.is_some();
         if self.question().is_some() || (is_driven && self.is_asking()) {
-            return Standing::Waiting;
+            return RunStatus::Waiting;
         }
         match (is_driven, self.is_paused()) {
-            (_, true) => Standing::Paused,
-            (true, false) => Standing::Running,
-            (false, false) => Standing::Left,
+            (_, true) => RunStatus::Paused,
+            (true, false) => RunStatus::Running,
+            (false, false) => RunStatus::Left,
         }
     }
 }
 
 impl Workshop {
-    /// Lists runs, latest first. For [`Which::Recent`], the events of models and tools, which
+    /// Lists runs, latest first. For [`RunListScope::Recent`], the events of models and tools, which
     /// are most of a journal, are read only for the listed runs.
-    pub fn runs(&self, which: Which) -> Result<Vec<RunRow>, Failure> {
+    pub fn runs(&self, which: RunListScope) -> Result<Vec<RunRow>, Failure> {
         let drivers = self.drivers_now()?;
-        if which == Which::All {
+        if which == RunListScope::All {
             return Ok(self.whole_board()?.run_rows(which, &drivers));
         }
         let (board, reader) = (self.board_of_waits()?, self.reader()?);
         let rows = board.run_rows(which, &drivers).into_iter();
         rows.map(|row| {
-            let whole = Board::of_runs(&reader, &board.chain(row.run))?;
+            let whole = WorkshopIndex::of_runs(&reader, &board.chain(row.run))?;
             // Whether files were applied is not recorded in the run's own stream.
             let files = row.files;
             Ok(match whole.run(row.run, &drivers) {
@@ -242,10 +242,10 @@ impl Workshop {
     }
 
     /// Reads all recorded events of a run.
-    pub(crate) fn state_of(&self, run: RunId) -> Result<State, Failure> {
+    pub(crate) fn state_of(&self, run: RunId) -> Result<RecordedRun, Failure> {
         let (started, trace) = self.started(run)?;
         let reader = self.reader()?;
-        let drivers = Drivers::read(&reader, self.caller.clock.now())?;
+        let drivers = DriverProcesses::read(&reader, self.caller.clock.now())?;
         self.state(&reader, started, trace, &drivers)
     }
 
@@ -254,8 +254,8 @@ impl Workshop {
         reader: &JournalReader,
         started: RunStarted,
         trace: TraceId,
-        drivers: &Drivers,
-    ) -> Result<State, Failure> {
+        drivers: &DriverProcesses,
+    ) -> Result<RecordedRun, Failure> {
         let filter = EventFilter {
             run: Some(started.id.to_string()),
             ..EventFilter::default()
@@ -265,7 +265,7 @@ impl Workshop {
             .iter()
             .map(artel_journal::JournalRecord::event)
             .collect();
-        Ok(State {
+        Ok(RecordedRun {
             driver: drivers.run(started.id).map(str::to_owned),
             started,
             trace,

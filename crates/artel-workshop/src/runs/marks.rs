@@ -12,14 +12,14 @@ use artel_tools::ContentMarks;
 use artel_types::model::PrivacyLabel;
 use artel_types::{Fact, Failure, ForeignRead, ForeignSource, RunForked, TraceId};
 
-use super::house::House;
+use super::house::RunEnvironment;
 use crate::workshop::Workshop;
 
 /// The marks of the pieces of work in this process.
 #[derive(Debug, Default)]
 pub(crate) struct MarksOfWorks(Mutex<HashMap<TraceId, ContentMarks>>);
 
-impl House {
+impl RunEnvironment {
     /// Returns the marks of a piece of work. Its runs pass text and files to each other in
     /// every direction, so what one of them has read counts for all.
     pub(crate) fn marks_of(&self, trace: TraceId) -> Result<ContentMarks, Failure> {

@@ -8,7 +8,7 @@ use artel_types::{Money, RunFinished, RunId, TraceId};
 
 /// A run to start.
 #[derive(Debug, Clone, Default)]
-pub struct RunOrder {
+pub struct RunStartOptions {
     /// The skill, or `None` for a task in free text.
     pub skill: Option<String>,
     /// The arguments of the skill, or the words of the task.
@@ -27,7 +27,7 @@ pub struct RunOrder {
 
 /// The outcome of driving a run.
 #[derive(Debug)]
-pub struct RunDone {
+pub struct RunDriveOutcome {
     pub run: RunId,
     /// The piece of work it belongs to.
     pub trace: TraceId,
@@ -39,7 +39,7 @@ pub struct RunDone {
     pub answer: Option<String>,
 }
 
-impl RunDone {
+impl RunDriveOutcome {
     /// Returns what came of a run that was left.
     pub(crate) fn left(run: RunId, trace: TraceId, left: RunSuspendReason) -> Self {
         Self {

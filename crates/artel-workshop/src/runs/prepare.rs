@@ -13,10 +13,10 @@ use artel_tools::{ToolRegistry, ToolViewer};
 use artel_types::model::PrivacyLabel;
 use artel_types::{Failure, Money, RunPrepared};
 
-use super::furnish::{Outfit, skill_list};
-use super::house::House;
-use super::order::RunOrder;
-use super::standing::Standing;
+use super::furnish::{RunToolingContext, skill_list};
+use super::house::RunEnvironment;
+use super::order::RunStartOptions;
+use super::standing::StandingContext;
 
 /// Maximum length of the list of skills in a prompt, in characters.
 const CATALOGUE_CHARS: usize = 8_000;
@@ -25,17 +25,21 @@ const CATALOGUE_CHARS: usize = 8_000;
 const USUAL_WINDOW: u64 = 128_000;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub(crate) struct PreparedRunLimits {
     pub(crate) turns: u32,
     pub(crate) retries: u32,
     pub(crate) cost: Option<Money>,
     pub(crate) mode: SkillRunMode,
 }
 
-impl Limits {
+impl PreparedRunLimits {
     /// Determines the limits. The person's choice takes precedence over the skill, and the
     /// skill over the settings.
-    pub(crate) fn of(house: &House, order: &RunOrder, skill: Option<&Skill>) -> Self {
+    pub(crate) fn of(
+        house: &RunEnvironment,
+        order: &RunStartOptions,
+        skill: Option<&Skill>,
+    ) -> Self {
         let front = skill.map(|skill| &skill.front);
         let settings = &house.workshop.settings.runs;
         let usual = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
@@ -60,7 +64,7 @@ impl Limits {
 
 /// Returns the values of the variables in a skill's text.
 pub(crate) fn variables(
-    house: &House,
+    house: &RunEnvironment,
     outfit_files: &std::path::Path,
     skill: &Skill,
     session: &str,
@@ -83,8 +87,8 @@ pub(crate) fn variables(
 }
 
 /// Everything that a run's first prompt is built from.
-pub(crate) struct Told<'t> {
-    pub(crate) house: &'t House,
+pub(crate) struct RunPromptInputs<'t> {
+    pub(crate) house: &'t RunEnvironment,
     pub(crate) skill: Option<&'t Skill>,
     pub(crate) variables: Option<&'t SkillVariables>,
     pub(crate) injected: &'t BTreeMap<String, String>,
@@ -92,14 +96,14 @@ pub(crate) struct Told<'t> {
     pub(crate) registry: &'t ToolRegistry,
     pub(crate) viewer: &'t ToolViewer,
     pub(crate) calls: ToolCallStyle,
-    pub(crate) standing: &'t Standing,
+    pub(crate) standing: &'t StandingContext,
     /// The instructions from the role's own file.
     pub(crate) persona: Option<String>,
     /// The text that the calling run passes on to this run.
     pub(crate) from_parent: Option<String>,
 }
 
-impl Told<'_> {
+impl RunPromptInputs<'_> {
     pub(crate) fn prompt(&self) -> Result<OpeningPrompt, Failure> {
         let mut role = self.persona.clone().unwrap_or_else(|| ROLE.to_owned());
         let skill_text = match (self.skill, self.variables) {
@@ -172,13 +176,13 @@ impl Told<'_> {
 
 /// Returns the fact that is recorded when a run is ready to start.
 pub(crate) fn prepared(
-    outfit: &Outfit,
+    outfit: &RunToolingContext,
     prompt: &OpeningPrompt,
-    limits: &Limits,
+    limits: &PreparedRunLimits,
     calls: ToolCallStyle,
     model: Option<&str>,
     window: Option<u64>,
-    standing: &Standing,
+    standing: &StandingContext,
 ) -> Result<RunPrepared, Failure> {
     let skill = outfit.skill.as_ref();
     let keep = |text: &str| outfit.chronicle.keep(text.to_owned());
@@ -213,7 +217,7 @@ pub(crate) fn prepared(
 }
 
 /// Returns how models call tools here.
-pub(crate) fn calls_of(house: &Arc<House>) -> ToolCallStyle {
+pub(crate) fn calls_of(house: &Arc<RunEnvironment>) -> ToolCallStyle {
     match house.workshop.settings.runs.tool_calls.value {
         artel_config::ToolCallFormChoice::Native => ToolCallStyle::Native,
         artel_config::ToolCallFormChoice::Text => ToolCallStyle::Text,

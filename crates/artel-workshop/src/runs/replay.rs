@@ -23,22 +23,22 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::furnish::{bound_of_skill, walls_of_a_copy};
-use super::inheritance::Inheritance;
+use super::inheritance::RunInheritance;
 use super::marks::with_its_past;
 use crate::portals::{holding, trees, with_labels_that_count};
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The outcome of replaying a run.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Replay {
+pub struct RunReplayOutcome {
     /// The number of steps that were compared.
     pub steps: u64,
     /// The number of turns.
     pub turns: u32,
     /// Where the record differs from the state machine.
-    pub divergences: Vec<Divergence>,
+    pub divergences: Vec<ReplayDivergence>,
     /// Calls that the current policy decides differently.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<ReplayDecisionChange>,
     /// The number of calls that were decided again.
     pub decided: u64,
     pub is_over: bool,
@@ -46,7 +46,7 @@ pub struct Replay {
 
 /// A recorded step that the state machine would not take.
 #[derive(Debug, Clone, Serialize)]
-pub struct Divergence {
+pub struct ReplayDivergence {
     pub seq: u64,
     /// The recorded step.
     pub recorded: String,
@@ -56,7 +56,7 @@ pub struct Divergence {
 
 /// A call that the current policy decides differently.
 #[derive(Debug, Clone, Serialize)]
-pub struct Difference {
+pub struct ReplayDecisionChange {
     pub seq: u64,
     pub tool: String,
     /// The recorded decision.
@@ -69,7 +69,7 @@ pub struct Difference {
     pub why: String,
 }
 
-impl Replay {
+impl RunReplayOutcome {
     fn add(&mut self, other: Self) {
         self.steps += other.steps;
         self.turns += other.turns;
@@ -81,7 +81,7 @@ impl Replay {
 }
 
 /// Decides recorded calls by the current policy.
-struct Judge {
+struct ReplayPolicyJudge {
     registry: ToolRegistry,
     bench: ToolContext,
     policy: Policy,
@@ -95,26 +95,26 @@ struct Judge {
 }
 
 /// Steps the state machine through the recorded events.
-struct Player {
+struct RunReplayer {
     turn: AgentRun,
     /// The latest calls that the state machine requested. Their results may arrive in any
     /// order, between other events.
     batch: BTreeSet<String>,
     /// Openings in the sandbox walls that earlier calls were given.
     opened: RecordedOpenings,
-    replay: Replay,
+    replay: RunReplayOutcome,
 }
 
 impl Workshop {
     /// Replays a recorded run. For a plan run, replays the runs that it started.
-    pub fn replay_run(&self, run: RunId) -> Result<Replay, Failure> {
+    pub fn replay_run(&self, run: RunId) -> Result<RunReplayOutcome, Failure> {
         if let Some(replay) = self.replay_one(run)? {
             return Ok(replay);
         }
         let called = self.called_by(run)?;
-        let mut whole = Replay {
+        let mut whole = RunReplayOutcome {
             is_over: !called.is_empty(),
-            ..Replay::default()
+            ..RunReplayOutcome::default()
         };
         for run in called {
             if let Some(replay) = self.replay_one(run)? {
@@ -150,9 +150,9 @@ impl Workshop {
     }
 
     /// Replays the turns of one run, or returns `None` if it has none of its own.
-    fn replay_one(&self, run: RunId) -> Result<Option<Replay>, Failure> {
+    fn replay_one(&self, run: RunId) -> Result<Option<RunReplayOutcome>, Failure> {
         let (started, trace) = self.started(run)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let chronicle = RunJournal::new(journal, run, trace, None, Actor::agent("default"));
         let events = chronicle.events()?;
         let Some(facts) = prepared(&events) else {
@@ -162,7 +162,7 @@ impl Workshop {
         let reader = chronicle.journal().reader();
         let past = with_its_past(self, reader, trace)?;
         let grants = RunFamilyGrants::read(reader, past.iter().copied())?;
-        let judge = Judge {
+        let judge = ReplayPolicyJudge {
             marked: marked_in(reader, &past)?,
             ..self.judge(&started, facts, grants)?
         };
@@ -170,11 +170,11 @@ impl Workshop {
         // The tool that calls skills is built for each run, so the registry lacks it.
         rules.tools.entry("skill".to_owned()).or_default();
         let opening = chronicle.text(&facts.opening)?;
-        let mut player = Player {
+        let mut player = RunReplayer {
             turn: AgentRun::new(rules, opening),
             batch: BTreeSet::new(),
             opened: RecordedOpenings::default(),
-            replay: Replay::default(),
+            replay: RunReplayOutcome::default(),
         };
         for event in &events {
             player.play(event, &chronicle, &judge)?;
@@ -188,13 +188,13 @@ impl Workshop {
         started: &RunStarted,
         facts: &RunPrepared,
         grants: RunFamilyGrants,
-    ) -> Result<Judge, Failure> {
+    ) -> Result<ReplayPolicyJudge, Failure> {
         let folder = started.folder.clone().map(PathBuf::from);
         let folder = folder.unwrap_or_default();
         let registry = self.caller.registry(&facts.role);
         let registry = registry.map_err(|problems| problems.first())?;
         let inherits = started.inherits.as_ref();
-        let inherits = inherits.map(|it| Inheritance::of_record(it, Vec::new()));
+        let inherits = inherits.map(|it| RunInheritance::of_record(it, Vec::new()));
         let inherits = inherits.transpose()?;
         let mut policy = self.policy_again(started, facts, inherits.as_ref())?;
         let own_folders = self.own_folders()?;
@@ -212,7 +212,7 @@ impl Workshop {
         let mut bench = ToolContext::new(root, Arc::new(NoGuard), facts.role.clone());
         bench.git = self.caller.program("git");
         bench.stands_for = vec![folder.clone()];
-        let above = inherits.iter().flat_map(Inheritance::roles);
+        let above = inherits.iter().flat_map(RunInheritance::roles);
         let roles: Vec<&str> = std::iter::once(facts.role.as_str()).chain(above).collect();
         bench.portals = Arc::new(trees(&portals, portal.as_ref(), &roles));
         if let Some(skill) = &facts.skill_folder {
@@ -226,7 +226,7 @@ impl Workshop {
             walls: engaged.map(|(level, _)| walls_of_a_copy(level)),
             ..PolicyContext::default()
         };
-        Ok(Judge {
+        Ok(ReplayPolicyJudge {
             registry,
             bench,
             policy,
@@ -241,7 +241,7 @@ impl Workshop {
         &self,
         started: &RunStarted,
         facts: &RunPrepared,
-        inherits: Option<&Inheritance>,
+        inherits: Option<&RunInheritance>,
     ) -> Result<Policy, Failure> {
         let policy = self.caller.policy(Some(&facts.role));
         let mut policy = policy.map_err(|problems| problems.first())?;
@@ -279,7 +279,7 @@ fn marked_in(
     Ok(marked)
 }
 
-impl Judge {
+impl ReplayPolicyJudge {
     /// Returns the policy context as it was before an event.
     fn situation_at(&self, seq: u64) -> PolicyContext {
         let marks = ContentMarks::default();
@@ -301,7 +301,7 @@ impl Judge {
         event: &Event,
         asked: &ToolRequested,
         opened: &RecordedOpenings,
-    ) -> Option<Option<Difference>> {
+    ) -> Option<Option<ReplayDecisionChange>> {
         let RecordedText::Inline(input) = &asked.input else {
             return None;
         };
@@ -326,7 +326,7 @@ impl Judge {
             PolicyAnswer::Deny => "deny",
         };
         let is_same = now == asked.decision;
-        Some((!is_same).then(|| Difference {
+        Some((!is_same).then(|| ReplayDecisionChange {
             seq: event.seq,
             tool: asked.tool.clone(),
             then: asked.decision.clone(),
@@ -337,12 +337,12 @@ impl Judge {
     }
 }
 
-impl Player {
+impl RunReplayer {
     fn play(
         &mut self,
         event: &Event,
         chronicle: &RunJournal,
-        judge: &Judge,
+        judge: &ReplayPolicyJudge,
     ) -> Result<(), Failure> {
         self.compare(event);
         if let Fact::ToolRequested(asked) = &event.fact
@@ -403,7 +403,7 @@ impl Player {
         };
         self.replay.steps += 1;
         if !is_so {
-            self.replay.divergences.push(Divergence {
+            self.replay.divergences.push(ReplayDivergence {
                 seq: event.seq,
                 recorded: recorded(&event.fact),
                 machine: of_machine(&next),

@@ -8,8 +8,8 @@ use artel_skills::{
 };
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::Caller;
-use crate::in_force::Part;
+use crate::caller::CommandContext;
+use crate::in_force::LastValidFileMap;
 use crate::workshop::Workshop;
 
 #[derive(Debug, Clone, Default)]
@@ -76,7 +76,7 @@ impl Workshop {
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Returns the skill folders outside the workshop: those of the project around a folder,
     /// then those in the person's home folder.
     pub(crate) fn skill_sources(&self, folder: &Path) -> Vec<SkillSourceFolder> {
@@ -113,7 +113,7 @@ fn project_folders(folder: &Path, home: &Path) -> Vec<PathBuf> {
 impl SkillsFound {
     /// Remembers the valid skills. An invalid skill is replaced by its last valid version, but
     /// is still listed as broken.
-    fn keep(&mut self, known: &Part<Skill>) {
+    fn keep(&mut self, known: &LastValidFileMap<Skill>) {
         for skill in &self.skills {
             if known.get(&skill.folder).is_none_or(|it| it != *skill) {
                 known.put(&skill.folder, skill.clone());

@@ -12,7 +12,7 @@ const MOST: usize = 32 * 1024;
 
 /// The text of the standing context, and the files it came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct StandingContext {
     pub(crate) text: String,
     /// Each file, followed by the BLAKE3 hash of its bytes.
     pub(crate) files: Vec<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Standing {
 impl Workshop {
     /// Reads the standing context of a folder: first the project's files from its root down,
     /// so that nearer files come later and have more weight, then `Knowledge/Context`.
-    pub(crate) fn standing_context(&self, folder: &Path) -> Standing {
+    pub(crate) fn standing_context(&self, folder: &Path) -> StandingContext {
         let mut standing = Self::project_context(folder);
         let context = self.root.join("Knowledge/Context");
         let mut files: Vec<_> = std::fs::read_dir(context)
@@ -38,8 +38,8 @@ impl Workshop {
     }
 
     /// Reads the standing context of a project without the workshop's notes.
-    pub(crate) fn project_context(folder: &Path) -> Standing {
-        let mut standing = Standing::default();
+    pub(crate) fn project_context(folder: &Path) -> StandingContext {
+        let mut standing = StandingContext::default();
         for file in project_files(folder) {
             standing.add(&file);
         }
@@ -47,7 +47,7 @@ impl Workshop {
     }
 }
 
-impl Standing {
+impl StandingContext {
     fn add(&mut self, file: &Path) {
         let Ok(bytes) = artel_files::read_bounded(file, 1 << 20) else {
             return;
@@ -114,7 +114,7 @@ mod tests {
         put("repo/src/CLAUDE.md", "source rules");
         put("repo/src/deep/AGENTS.md", "plain");
         put("repo/src/deep/AGENTS.override.md", "override");
-        let mut standing = Standing::default();
+        let mut standing = StandingContext::default();
         for file in project_files(&home.path().join("repo/src/deep")) {
             standing.add(&file);
         }
@@ -127,12 +127,12 @@ mod tests {
             "repo/src/deep/AGENTS.override.md",
             "be\u{200b} kind\u{e0041}\u{202e}\n",
         );
-        let mut hidden = Standing::default();
+        let mut hidden = StandingContext::default();
         hidden.add(&home.path().join("repo/src/deep/AGENTS.override.md"));
         let told = "be<U+200B> kind<U+E0041><U+202E>\n";
         assert!(hidden.text.contains(told), "{}", hidden.text);
         put("repo/src/deep/AGENTS.override.md", &"x".repeat(100_000));
-        let mut long = Standing::default();
+        let mut long = StandingContext::default();
         for file in project_files(&home.path().join("repo/src/deep")) {
             long.add(&file);
         }

@@ -22,14 +22,14 @@ use artel_types::{
     SpendAmount, TraceId,
 };
 
-use super::child::Kin;
-use super::furnish::{Outfit, skill_rules};
-use super::house::{Company, House};
-use super::inject::Injection;
-use super::order::{RunDone, RunOrder};
-use super::prepare::{Limits, Told, calls_of, prepared, variables};
+use super::child::RunLineage;
+use super::furnish::{RunToolingContext, skill_rules};
+use super::house::{RunEnvironment, RunObservers};
+use super::inject::SkillCommandRunner;
+use super::order::{RunDriveOutcome, RunStartOptions};
+use super::prepare::{PreparedRunLimits, RunPromptInputs, calls_of, prepared, variables};
 use crate::caller::random_run;
-use crate::works::Brings;
+use crate::works::WorkshopNotesPlacement;
 use crate::workshop::Workshop;
 
 /// Lifetime of a lease on a run; below, the interval at which it is renewed.
@@ -40,12 +40,12 @@ pub(crate) const RENEW: Duration = Duration::from_secs(20);
 pub(crate) const LAST_REST: Duration = Duration::from_secs(1);
 
 /// A run that is about to start.
-pub(crate) struct Beginning {
+pub(crate) struct RunStartSpec {
     pub(crate) run: RunId,
     pub(crate) trace: TraceId,
     pub(crate) skill: Option<Arc<Skill>>,
-    pub(crate) order: RunOrder,
-    pub(crate) kin: Kin,
+    pub(crate) order: RunStartOptions,
+    pub(crate) kin: RunLineage,
 }
 
 impl Workshop {
@@ -61,9 +61,9 @@ impl Workshop {
     /// Starts a run and drives it until it ends or has to be suspended.
     pub async fn start_run(
         self: &Arc<Self>,
-        order: &RunOrder,
-        company: Company,
-    ) -> Result<RunDone, Failure> {
+        order: &RunStartOptions,
+        company: RunObservers,
+    ) -> Result<RunDriveOutcome, Failure> {
         let folder = self.run_folder(order.folder.as_deref())?;
         if let Some(why) = self.why_closed_by_itself(&folder) {
             let what = format!("agents cannot work on `{}`", folder.display());
@@ -77,7 +77,7 @@ impl Workshop {
                 .advise("say what is to be done: `artel run --task \"…\"`"));
         }
         self.refuse_secret_in(&order.arguments.join(" "))?;
-        let house = House::open(self, &folder, order.model.as_deref(), company).await?;
+        let house = RunEnvironment::open(self, &folder, order.model.as_deref(), company).await?;
         let skill = match &order.skill {
             Some(name) => Some(Arc::new(house.skills.get(name)?.clone())),
             None => None,
@@ -90,8 +90,8 @@ impl Workshop {
         }
         let run = random_run()?;
         let names = skill.iter().map(|skill| skill.name.clone());
-        let kin = Kin::root(names.collect(), house.ordered_now());
-        let beginning = Beginning {
+        let kin = RunLineage::root(names.collect(), house.ordered_now());
+        let beginning = RunStartSpec {
             run,
             trace: self.trace_id(),
             skill,
@@ -128,16 +128,19 @@ impl Workshop {
 }
 
 /// Everything that is needed to drive a run, whether it was started or resumed.
-pub(super) struct Stage {
-    pub(super) outfit: Arc<Outfit>,
+pub(super) struct ReadyRun {
+    pub(super) outfit: Arc<RunToolingContext>,
     pub(super) ground: Arc<RunTreeHandle>,
     pub(super) left: Arc<AtomicU32>,
-    pub(super) kin: Kin,
+    pub(super) kin: RunLineage,
 }
 
-impl House {
+impl RunEnvironment {
     /// Prepares a run and drives it.
-    pub(crate) async fn begin(self: &Arc<Self>, beginning: Beginning) -> Result<RunDone, Failure> {
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        beginning: RunStartSpec,
+    ) -> Result<RunDriveOutcome, Failure> {
         let by_skill = beginning.skill.as_ref();
         let by_skill = by_skill.and_then(|skill| skill.front.model.clone());
         let wanted = match beginning.order.model.clone().or(by_skill) {
@@ -158,11 +161,11 @@ impl House {
 
     async fn begin_as(
         self: &Arc<Self>,
-        beginning: Beginning,
+        beginning: RunStartSpec,
         (wanted, (chosen, model)): (Option<String>, (ChosenModel, Arc<dyn Model>)),
         fence: &LeaseFence,
-    ) -> Result<RunDone, Failure> {
-        let Beginning {
+    ) -> Result<RunDriveOutcome, Failure> {
+        let RunStartSpec {
             run,
             trace,
             skill,
@@ -215,10 +218,10 @@ impl House {
     pub(super) fn stage(
         self: &Arc<Self>,
         chronicle: RunJournal,
-        kin: Kin,
+        kin: RunLineage,
         skill: Option<Arc<Skill>>,
         arguments: &[String],
-    ) -> Result<Stage, Failure> {
+    ) -> Result<ReadyRun, Failure> {
         let (run, trace) = (chronicle.run(), chronicle.trace());
         let at = match &kin.place {
             Some(place) => place.clone(),
@@ -227,7 +230,7 @@ impl House {
         let left = Arc::new(AtomicU32::new(0));
         let ground = kin.ground.clone();
         let ground = ground.unwrap_or_else(|| self.ground(&at, arguments));
-        let mut outfit = Outfit {
+        let mut outfit = RunToolingContext {
             house: Arc::clone(self),
             log: Arc::new(CallLog::new(chronicle.clone())),
             chronicle,
@@ -248,7 +251,7 @@ impl House {
             let values = variables(self, &outfit.files(), skill, &session, arguments);
             outfit.variables = Some(Arc::new(values));
         }
-        Ok(Stage {
+        Ok(ReadyRun {
             outfit: Arc::new(outfit),
             ground,
             left,
@@ -259,23 +262,23 @@ impl House {
     /// Builds the prompt, determines the limits, and records both.
     async fn prepare(
         self: &Arc<Self>,
-        stage: &Stage,
-        order: &RunOrder,
+        stage: &ReadyRun,
+        order: &RunStartOptions,
         model: Option<&str>,
         window: Option<u64>,
     ) -> Result<(RunPrepared, OpeningPrompt), Failure> {
         let outfit = &stage.outfit;
         let skill = outfit.skill.as_deref();
-        let limits = stage.kin.bounded(Limits::of(self, order, skill));
+        let limits = stage.kin.bounded(PreparedRunLimits::of(self, order, skill));
         let injected = self.inject(outfit).await?;
         let viewer = self.viewer(&outfit.role)?;
         let brings = outfit.contract.as_ref().map(|it| it.brings);
         let standing = match brings.unwrap_or_default() {
-            Brings::Nothing => self.workshop.standing_context(&self.folder),
-            Brings::Context => Workshop::project_context(&self.folder),
+            WorkshopNotesPlacement::Nothing => self.workshop.standing_context(&self.folder),
+            WorkshopNotesPlacement::Context => Workshop::project_context(&self.folder),
         };
         let calls = calls_of(self);
-        let prompt = Told {
+        let prompt = RunPromptInputs {
             house: self,
             skill,
             variables: outfit.variables.as_deref(),
@@ -306,12 +309,12 @@ impl House {
     /// Builds the setup of the run driver. The system prompt is still missing.
     pub(super) fn setup(
         &self,
-        stage: Stage,
+        stage: ReadyRun,
         turn: AgentRun,
         workplace: RunToolEnvironment,
         voice: ModelHandle,
     ) -> Result<RunDriverSetup, Failure> {
-        let Stage {
+        let ReadyRun {
             outfit, left, kin, ..
         } = stage;
         let skill = outfit.skill.as_deref();
@@ -346,7 +349,7 @@ impl House {
         (hooks, begins): (RunHooks, RunStartKind),
         succession: RunSuccessor,
         fence: &LeaseFence,
-    ) -> Result<RunDone, Failure> {
+    ) -> Result<RunDriveOutcome, Failure> {
         let (run, trace) = (setup.chronicle.run(), setup.chronicle.trace());
         let chronicle = setup.chronicle.clone();
         // Lessons of a successor are learned by the run whose work it took over.
@@ -377,7 +380,7 @@ impl House {
                     .answer
                     .as_ref()
                     .map(|answer| chronicle.text(answer));
-                RunDone {
+                RunDriveOutcome {
                     run,
                     trace,
                     answer: answer.transpose()?,
@@ -385,7 +388,7 @@ impl House {
                     left: None,
                 }
             }
-            RunDriverOutcome::Left(left) => RunDone::left(run, trace, left),
+            RunDriverOutcome::Left(left) => RunDriveOutcome::left(run, trace, left),
         };
         Ok(done)
     }
@@ -419,7 +422,13 @@ impl House {
         Ok((chosen, model))
     }
 
-    fn started(&self, run: RunId, skill: Option<&Skill>, words: &str, kin: &Kin) -> RunStarted {
+    fn started(
+        &self,
+        run: RunId,
+        skill: Option<&Skill>,
+        words: &str,
+        kin: &RunLineage,
+    ) -> RunStarted {
         let contract = kin.contract.as_deref();
         let title = match (skill, contract) {
             (_, Some(contract)) => contract.title.clone(),
@@ -442,7 +451,7 @@ impl House {
     /// Runs the commands in a skill's text.
     async fn inject(
         self: &Arc<Self>,
-        outfit: &Arc<Outfit>,
+        outfit: &Arc<RunToolingContext>,
     ) -> Result<std::collections::BTreeMap<String, String>, Failure> {
         let (Some(skill), Some(variables)) = (&outfit.skill, &outfit.variables) else {
             return Ok(Default::default());
@@ -454,7 +463,7 @@ impl House {
         let situation = outfit.reading_situation(&room);
         let mut bench = outfit.reading()?.bench;
         bench.workroom = Some(Arc::new(room));
-        let injection = Injection {
+        let injection = SkillCommandRunner {
             skill: Arc::clone(skill),
             variables: Arc::clone(variables),
             rules: skill_rules(skill),
@@ -488,7 +497,7 @@ impl House {
         &self,
         model: Arc<dyn Model>,
         chosen: ChosenModel,
-        outfit: &Outfit,
+        outfit: &RunToolingContext,
     ) -> ModelHandle {
         let chronicle = &outfit.chronicle;
         let contract = outfit.contract.as_deref();

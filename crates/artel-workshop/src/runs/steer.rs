@@ -10,14 +10,14 @@ use artel_types::{
     RunOutcome, RunSteered, StreamName, TraceId,
 };
 
-use super::list::{Standing, State};
+use super::list::{RecordedRun, RunStatus};
 use super::start::LEASE;
 use crate::works::already_decided;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// A command from a person to a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Steer {
+pub enum SteeringCommand {
     /// Start nothing new until resumed.
     Pause,
     Resume,
@@ -29,7 +29,7 @@ pub enum Steer {
 
 /// Where a steering command arrived.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Steered {
+pub enum SteeringDelivery {
     /// It is recorded for the process that drives the run, named here. Whether that process
     /// has read it is unknown: it holds a lease but may hang.
     Sent(String),
@@ -43,10 +43,10 @@ pub enum Steered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SteeredStep {
     pub title: String,
-    pub arrived: Steered,
+    pub arrived: SteeringDelivery,
 }
 
-impl Steered {
+impl SteeringDelivery {
     /// Returns the process that drives the run or step. Whether it has read the command is
     /// unknown.
     pub fn into_driver(self) -> Option<String> {
@@ -57,7 +57,7 @@ impl Steered {
     }
 }
 
-impl Steer {
+impl SteeringCommand {
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Pause => "pause",
@@ -69,7 +69,7 @@ impl Steer {
 
     /// Describes for people what became of the command. A command that was sent is not
     /// described as read.
-    pub fn told(&self, run: RunId, steered: &Steered) -> String {
+    pub fn told(&self, run: RunId, steered: &SteeringDelivery) -> String {
         let (word, short) = (self.word(), run.short());
         let then = match self {
             Self::Pause => "pause",
@@ -78,12 +78,12 @@ impl Steer {
             Self::Hint(_) => "be given your hint",
         };
         match steered {
-            Steered::Sent(driver) => self.told_sent(driver, &short),
-            Steered::Kept => format!(
+            SteeringDelivery::Sent(driver) => self.told_sent(driver, &short),
+            SteeringDelivery::Kept => format!(
                 "{word} saved: {short} is not running. It will {then} when you run \
                  `artel resume {short}`."
             ),
-            Steered::Ended => format!("{short} was not running; it is cancelled now"),
+            SteeringDelivery::Ended => format!("{short} was not running; it is cancelled now"),
         }
     }
 
@@ -91,7 +91,7 @@ impl Steer {
     pub fn told_of_step(&self, trace: TraceId, steered: &SteeredStep) -> String {
         let (word, short, title) = (self.word(), trace.short(), &steered.title);
         let then = match (self, &steered.arrived) {
-            (_, Steered::Sent(driver)) => {
+            (_, SteeringDelivery::Sent(driver)) => {
                 return self.told_sent(driver, &format!("`{title}`"));
             }
             (Self::Cancel, _) => {
@@ -133,67 +133,79 @@ impl Workshop {
     /// Steers a run, whichever process drives it. Its child runs are steered too, except that
     /// a hint goes only to the run that does the work. For a plan run, all agents at its steps
     /// get the hint now, and later agents get it when they start.
-    pub async fn steer_run(&self, run: RunId, steer: &Steer) -> Result<Noted<Steered>, Failure> {
+    pub async fn steer_run(
+        &self,
+        run: RunId,
+        steer: &SteeringCommand,
+    ) -> Result<OutcomeWithNotes<SteeringDelivery>, Failure> {
         let state = self.state_of(run)?;
         refuse_over(&state)?;
-        if let Steer::Hint(text) = steer {
+        if let SteeringCommand::Hint(text) = steer {
             self.refuse_secret_in(text)?;
         }
         let is_paused = state.is_paused();
         match steer {
-            Steer::Pause if is_paused => {
+            SteeringCommand::Pause if is_paused => {
                 return Err(already(&state, "is paused already"));
             }
-            Steer::Pause if state.driver.is_none() => {
+            SteeringCommand::Pause if state.driver.is_none() => {
                 return Err(already(&state, "is not running"));
             }
-            Steer::Resume if !is_paused => return Err(already(&state, "is not paused")),
-            Steer::Resume => self.refuse_held(run)?,
+            SteeringCommand::Resume if !is_paused => return Err(already(&state, "is not paused")),
+            SteeringCommand::Resume => self.refuse_held(run)?,
             _ => {}
         }
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let mut runs = vec![run];
         match steer {
-            Steer::Hint(_) if state.started.plan.is_some() => runs.extend(self.at_steps(run)?),
-            Steer::Hint(_) => runs = vec![self.at_work(run)?],
-            Steer::Cancel => runs.extend(self.open_below(run)?),
-            Steer::Pause | Steer::Resume => runs.extend(self.concerned(&state, steer)?),
+            SteeringCommand::Hint(_) if state.started.plan.is_some() => {
+                runs.extend(self.at_steps(run)?)
+            }
+            SteeringCommand::Hint(_) => runs = vec![self.at_work(run)?],
+            SteeringCommand::Cancel => runs.extend(self.open_below(run)?),
+            SteeringCommand::Pause | SteeringCommand::Resume => {
+                runs.extend(self.concerned(&state, steer)?)
+            }
         }
         let drafts = runs
             .iter()
             .map(|run| self.steering(*run, state.trace, steer.fact()));
         journal.append(EventBatch::of(drafts)).await?;
         let done = match (&state.driver, steer) {
-            (Some(driver), _) => Steered::Sent(driver.clone()),
-            (None, Steer::Cancel) => match self.end_all_left(&journal, runs).await {
-                Ok(()) => Steered::Ended,
+            (Some(driver), _) => SteeringDelivery::Sent(driver.clone()),
+            (None, SteeringCommand::Cancel) => match self.end_all_left(&journal, runs).await {
+                Ok(()) => SteeringDelivery::Ended,
                 // Another process has just resumed the run, and will find the cancellation on
                 // record.
                 Err(failure) if failure.code == FailureCode::J011 => {
                     let driver = self.state_of(run)?.driver;
-                    driver.map_or(Steered::Ended, Steered::Sent)
+                    driver.map_or(SteeringDelivery::Ended, SteeringDelivery::Sent)
                 }
                 Err(failure) => return Err(failure),
             },
-            (None, _) => Steered::Kept,
+            (None, _) => SteeringDelivery::Kept,
         };
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Returns the runs below a run that are paused or resumed with it. Runs that were paused
     /// earlier stay paused, and so do runs whose step is held: those are separate decisions.
-    fn concerned(&self, above: &State, steer: &Steer) -> Result<Vec<RunId>, Failure> {
+    fn concerned(
+        &self,
+        above: &RecordedRun,
+        steer: &SteeringCommand,
+    ) -> Result<Vec<RunId>, Failure> {
         let below = self.open_below(above.started.id)?;
         let mut concerned = Vec::new();
         for run in below {
             let paused = self.state_of(run)?.paused_at();
             let is_concerned = match steer {
-                Steer::Resume => paused.is_some() && paused > above.paused_at(),
+                SteeringCommand::Resume => paused.is_some() && paused > above.paused_at(),
                 _ => paused.is_none(),
             };
             concerned.extend(is_concerned.then_some(run));
         }
-        if *steer == Steer::Resume
+        if *steer == SteeringCommand::Resume
             && let Ok(work) = self.work(above.trace)
         {
             let held = self.held_agents(&work, above.started.id)?;
@@ -222,8 +234,8 @@ impl Workshop {
         if state.is_paused() || state.driver.is_some() || state.finished().is_some() {
             return Ok(());
         }
-        let Open { journal, .. } = self.open()?;
-        let paused = self.steering(run, state.trace, Steer::Pause.fact());
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
+        let paused = self.steering(run, state.trace, SteeringCommand::Pause.fact());
         journal.append(EventBatch::of([paused])).await?;
         Ok(())
     }
@@ -242,7 +254,7 @@ impl Workshop {
         let mut notes = Vec::new();
         for run in self.open_runs(&self.work(trace)?)? {
             if self.state_of(run)?.is_paused() {
-                notes.extend(self.steer_run(run, &Steer::Resume).await?.notes);
+                notes.extend(self.steer_run(run, &SteeringCommand::Resume).await?.notes);
             }
         }
         Ok(notes)
@@ -260,7 +272,11 @@ impl Workshop {
     }
 
     /// Answers the open question of a run, unless somebody else answered first.
-    pub fn answer_run(&self, run: RunId, answer: &str) -> Result<Noted<Steered>, Failure> {
+    pub fn answer_run(
+        &self,
+        run: RunId,
+        answer: &str,
+    ) -> Result<OutcomeWithNotes<SteeringDelivery>, Failure> {
         let run = self.at_work(run)?;
         let state = self.state_of(run)?;
         refuse_over(&state)?;
@@ -280,17 +296,20 @@ impl Workshop {
             question: asked.question.clone(),
             answer: answer.to_owned(),
         };
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let draft = self.steering(run, state.trace, answered);
         if let Some(first) = answer_first(&journal, run, seq, draft)? {
             return Err(already_decided(&first, run));
         }
-        let done = state.driver.clone().map_or(Steered::Kept, Steered::Sent);
-        Ok(Noted { done, notes })
+        let done = state
+            .driver
+            .clone()
+            .map_or(SteeringDelivery::Kept, SteeringDelivery::Sent);
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Returns the status of a run and the process that drives it.
-    pub fn standing_of(&self, run: RunId) -> Result<(Standing, Option<String>), Failure> {
+    pub fn standing_of(&self, run: RunId) -> Result<(RunStatus, Option<String>), Failure> {
         let state = self.state_of(run)?;
         Ok((state.standing(), state.driver.clone()))
     }
@@ -387,7 +406,7 @@ impl Workshop {
 }
 
 /// Fails if the run is over and cannot be steered any more.
-pub(crate) fn refuse_over(state: &State) -> Result<(), Failure> {
+pub(crate) fn refuse_over(state: &RecordedRun) -> Result<(), Failure> {
     let standing = state.standing();
     if !standing.is_over() {
         return Ok(());
@@ -398,7 +417,7 @@ pub(crate) fn refuse_over(state: &State) -> Result<(), Failure> {
 }
 
 /// Fails if the run is not over, because its files must not be touched yet.
-pub(crate) fn refuse_running(state: &State) -> Result<(), Failure> {
+pub(crate) fn refuse_running(state: &RecordedRun) -> Result<(), Failure> {
     let standing = state.standing();
     if standing.is_over() {
         return Ok(());
@@ -409,10 +428,10 @@ pub(crate) fn refuse_running(state: &State) -> Result<(), Failure> {
     ))
 }
 
-fn already(state: &State, what: &str) -> Failure {
+fn already(state: &RecordedRun, what: &str) -> Failure {
     let run = state.started.id.short();
     let advice = match state.standing() {
-        Standing::Left | Standing::Paused | Standing::Waiting => {
+        RunStatus::Left | RunStatus::Paused | RunStatus::Waiting => {
             format!("`artel resume {run}` goes on with it")
         }
         _ => "`artel runs` shows how runs stand".to_owned(),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use artel_journal::{EventFilter, EventQuery, JournalReader, JournalRecord};
 use artel_types::{Fact, Failure, RunId, Timestamp, TraceId};
 
-use super::view::{Eyes, Line, Words};
+use super::view::{ReplyTextMode, RunVisibility, TimelineLine};
 use crate::workshop::Workshop;
 
 /// Reads new events of one trace as they arrive.
-pub struct Follower {
+pub struct TraceFollower {
     reader: Arc<JournalReader>,
     trace: TraceId,
     position: u64,
@@ -20,7 +20,7 @@ pub struct Follower {
 
 /// The part of a timeline to return.
 #[derive(Debug, Clone, Copy)]
-pub struct StoryWanted {
+pub struct TimelineQuery {
     /// Only lines of events after this one.
     pub after: u64,
     /// Maximum number of lines.
@@ -29,28 +29,28 @@ pub struct StoryWanted {
 
 /// One page of a timeline.
 #[derive(Debug, Default)]
-pub struct StoryPage {
-    pub lines: Vec<ToldLine>,
+pub struct TimelinePage {
+    pub lines: Vec<TimelineEntry>,
     /// The `after` of the next page, or `None` at the end.
     pub next: Option<u64>,
 }
 
 /// One line of a timeline, with its event.
 #[derive(Debug)]
-pub struct ToldLine {
+pub struct TimelineEntry {
     /// The sequence number of the event.
     pub seq: u64,
     /// The time of the event.
     pub at: Timestamp,
-    pub line: Line,
+    pub line: TimelineLine,
 }
 
 impl Workshop {
     /// Follows a trace from its current last event on.
-    pub fn follow(&self, trace: TraceId) -> Result<Follower, Failure> {
+    pub fn follow(&self, trace: TraceId) -> Result<TraceFollower, Failure> {
         let reader = self.reader()?;
         let position = reader.head()?;
-        Ok(Follower {
+        Ok(TraceFollower {
             reader,
             trace,
             position,
@@ -79,9 +79,9 @@ impl Workshop {
     pub fn run_story(
         &self,
         id: &str,
-        eyes: Eyes,
-        wanted: StoryWanted,
-    ) -> Result<StoryPage, Failure> {
+        eyes: RunVisibility,
+        wanted: TimelineQuery,
+    ) -> Result<TimelinePage, Failure> {
         let trace = self.resolve(id)?;
         let is_trace = trace.starts_with(&id.to_ascii_lowercase());
         let family = match (is_trace, self.run_named(id)) {
@@ -92,8 +92,8 @@ impl Workshop {
             trace: Some(trace),
             ..EventFilter::default()
         });
-        let mut narrator = self.narrator(eyes, Words::Told);
-        let mut page = StoryPage::default();
+        let mut narrator = self.narrator(eyes, ReplyTextMode::Told);
+        let mut page = TimelinePage::default();
         let mut has_run = false;
         // The timeline builder has to see earlier events too, even if their lines are not
         // requested.
@@ -110,11 +110,12 @@ impl Workshop {
                 page.next = page.lines.last().map(|told| told.seq);
                 return ControlFlow::Break(());
             }
-            page.lines.extend(lines.into_iter().map(|line| ToldLine {
-                seq: record.seq,
-                at: record.at,
-                line,
-            }));
+            page.lines
+                .extend(lines.into_iter().map(|line| TimelineEntry {
+                    seq: record.seq,
+                    at: record.at,
+                    line,
+                }));
             ControlFlow::Continue(())
         })?;
         if !has_run {
@@ -156,7 +157,7 @@ impl Workshop {
     }
 }
 
-impl Follower {
+impl TraceFollower {
     /// Returns the events since the last call.
     pub fn news(&mut self) -> Result<Vec<JournalRecord>, Failure> {
         if self.reader.head()? <= self.position {

@@ -13,20 +13,20 @@ use artel_types::{
     SpendAmount, StreamName,
 };
 
-use super::child::Kin;
-use super::house::House;
+use super::child::RunLineage;
+use super::house::RunEnvironment;
 use super::inheritance::ChildTerms;
-use super::order::RunDone;
-use super::start::Stage;
+use super::order::RunDriveOutcome;
+use super::start::ReadyRun;
 use crate::caller::random_run;
 
-impl House {
+impl RunEnvironment {
     /// Returns the run that would take over from a run.
-    pub(super) fn succession(self: &Arc<Self>, stage: &Stage) -> Result<RunSuccessor, Failure> {
+    pub(super) fn succession(self: &Arc<Self>, stage: &ReadyRun) -> Result<RunSuccessor, Failure> {
         let house = Arc::clone(self);
         let from = stage.outfit.chronicle.clone();
         let kin = stage.kin.clone();
-        let heir = Kin {
+        let heir = RunLineage {
             parent: Some(from.run()),
             call: Some(RunStarted::HANDOVER.to_owned()),
             root_run: Some(kin.root_run.unwrap_or_else(|| from.run())),
@@ -53,7 +53,7 @@ impl House {
     async fn succeed(
         self: &Arc<Self>,
         from: &RunJournal,
-        heir: Kin,
+        heir: RunLineage,
         (to, left): (RunId, u32),
     ) -> Result<RunHandoverOutcome, Failure> {
         if self.workshop.started(to).is_err() {
@@ -135,7 +135,7 @@ fn handed_over(events: &[Event]) -> Option<&RunHandedOver> {
 }
 
 /// Converts the outcome of the successor.
-fn followed(done: RunDone) -> Result<RunHandoverOutcome, Failure> {
+fn followed(done: RunDriveOutcome) -> Result<RunHandoverOutcome, Failure> {
     let Some(finished) = done.finished else {
         let lost = || Failure::new(FailureCode::X001, "a run was neither left nor ended");
         return done.left.map(RunHandoverOutcome::Left).ok_or_else(lost);

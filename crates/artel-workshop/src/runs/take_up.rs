@@ -14,11 +14,11 @@ use artel_types::{
     TreeMade,
 };
 
-use super::child::{DEFAULT_ROLE, Kin};
+use super::child::{DEFAULT_ROLE, RunLineage};
 use super::furnish::bound_of_skill;
-use super::house::{Company, House};
-use super::inheritance::Inheritance;
-use super::order::RunDone;
+use super::house::{RunEnvironment, RunObservers};
+use super::inheritance::RunInheritance;
+use super::order::RunDriveOutcome;
 use super::start::LAST_REST;
 use super::succeed::is_fresh;
 use crate::workshop::Workshop;
@@ -29,17 +29,17 @@ impl Workshop {
         self: &Arc<Self>,
         run: RunId,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<RunDone, Failure> {
+        company: RunObservers,
+    ) -> Result<RunDriveOutcome, Failure> {
         let (started, trace) = self.started(run)?;
         let folder = started.folder.clone().map(PathBuf::from);
         let folder = self.run_folder(folder.as_deref())?;
         let mut patience = self.patience(&folder).until(&company.stop);
         loop {
             if let Some(left) = self.attend(trace, run, &company).await?.left() {
-                return Ok(RunDone::left(run, trace, left));
+                return Ok(RunDriveOutcome::left(run, trace, left));
             }
-            let house = House::open(self, &folder, model, company.clone()).await?;
+            let house = RunEnvironment::open(self, &folder, model, company.clone()).await?;
             let done = house.take_up_in_turn(run).await;
             house.gateway.rest(LAST_REST).await;
             match done {
@@ -130,25 +130,29 @@ pub(crate) fn no_such_run(id: &str) -> Failure {
         .advise("`artel runs` shows what there is")
 }
 
-impl House {
+impl RunEnvironment {
     /// Resumes a run where it was left.
     pub(crate) async fn take_up(
         self: &Arc<Self>,
         run: RunId,
-        kin: Option<Kin>,
-    ) -> Result<RunDone, Failure> {
+        kin: Option<RunLineage>,
+    ) -> Result<RunDriveOutcome, Failure> {
         let fence = self.lease(run).await?;
         self.take_up_leased(run, kin, &fence).await
     }
 
     /// Takes a run up that nobody called, after whoever drives it; it is left where the person does
     /// not want to wait any longer.
-    async fn take_up_in_turn(self: &Arc<Self>, run: RunId) -> Result<RunDone, Failure> {
+    async fn take_up_in_turn(self: &Arc<Self>, run: RunId) -> Result<RunDriveOutcome, Failure> {
         match self.lease_in_turn(run).await? {
             Some(fence) => self.take_up_leased(run, None, &fence).await,
             None => {
                 let (_, trace) = self.workshop.started(run)?;
-                Ok(RunDone::left(run, trace, RunSuspendReason::Interrupted))
+                Ok(RunDriveOutcome::left(
+                    run,
+                    trace,
+                    RunSuspendReason::Interrupted,
+                ))
             }
         }
     }
@@ -156,9 +160,9 @@ impl House {
     async fn take_up_leased(
         self: &Arc<Self>,
         run: RunId,
-        kin: Option<Kin>,
+        kin: Option<RunLineage>,
         fence: &LeaseFence,
-    ) -> Result<RunDone, Failure> {
+    ) -> Result<RunDriveOutcome, Failure> {
         let done = match self.workshop.started(run) {
             Ok(begun) => self.take_up_as(run, begun, kin, fence).await,
             Err(failure) => Err(failure),
@@ -175,9 +179,9 @@ impl House {
         self: &Arc<Self>,
         run: RunId,
         (started, trace): (RunStarted, TraceId),
-        kin: Option<Kin>,
+        kin: Option<RunLineage>,
         fence: &LeaseFence,
-    ) -> Result<RunDone, Failure> {
+    ) -> Result<RunDriveOutcome, Failure> {
         let bare = RunJournal::new(
             self.journal.clone(),
             run,
@@ -291,10 +295,10 @@ impl House {
     }
 
     /// Returns the lineage of a run that is resumed on its own.
-    fn kin_of(&self, started: &RunStarted, facts: &RunPrepared) -> Result<Kin, Failure> {
+    fn kin_of(&self, started: &RunStarted, facts: &RunPrepared) -> Result<RunLineage, Failure> {
         let inherits = self.inheritance_of(started)?;
         let is_custom = facts.role != DEFAULT_ROLE;
-        Ok(Kin {
+        Ok(RunLineage {
             parent: started.parent,
             call: started.call.clone(),
             root_run: started.parent.map(|parent| self.root_of(parent)),
@@ -302,7 +306,7 @@ impl House {
             depth: started.depth.unwrap_or(0),
             family: TurnAllowance::with(self.turns_of(started.id)),
             agent: is_custom.then(|| SkillAgentKind::Custom(facts.role.clone())),
-            ..Kin::root(started.chain.clone().unwrap_or_default(), inherits)
+            ..RunLineage::root(started.chain.clone().unwrap_or_default(), inherits)
         })
     }
 
@@ -418,10 +422,10 @@ impl House {
 /// Bounds the run by the skill's list of tools as recorded at the start, whatever the
 /// skill says now.
 fn held_to_its_list(
-    inherits: Inheritance,
+    inherits: RunInheritance,
     started: &RunStarted,
     facts: &RunPrepared,
-) -> Inheritance {
+) -> RunInheritance {
     match &facts.allowed_tools {
         Some(list) => {
             let name = started.skill.as_deref().unwrap_or_default();
@@ -452,12 +456,12 @@ fn over(
     trace: TraceId,
     finished: &RunFinished,
     chronicle: &RunJournal,
-) -> Result<RunDone, Failure> {
+) -> Result<RunDriveOutcome, Failure> {
     let answer = finished
         .answer
         .as_ref()
         .map(|answer| chronicle.text(answer));
-    Ok(RunDone {
+    Ok(RunDriveOutcome {
         run,
         trace,
         answer: answer.transpose()?,

@@ -9,7 +9,7 @@ use artel_skills::{Skill, SkillOrigin, prepare};
 use artel_types::{Fact, Failure, FailureCode, SkillTrusted};
 use serde::Serialize;
 
-use super::house::House;
+use super::house::RunEnvironment;
 use crate::placed::PlacedFiles;
 use crate::portals::PortalQuestion;
 use crate::strangers;
@@ -34,7 +34,7 @@ pub struct TrustQuestion {
 }
 
 /// Asks a person for trust.
-pub trait Trust: Send + Sync {
+pub trait TrustApprover: Send + Sync {
     /// Asks whether to trust a skill; `None` if nobody can answer.
     fn ask(&self, question: &TrustQuestion) -> Option<bool>;
 
@@ -49,7 +49,7 @@ pub trait Trust: Send + Sync {
     }
 }
 
-impl Trust for NullRunObserver {
+impl TrustApprover for NullRunObserver {
     fn ask(&self, _question: &TrustQuestion) -> Option<bool> {
         None
     }
@@ -88,19 +88,19 @@ pub(crate) struct SkillTrust {
     placed: PlacedFiles,
     /// The skills that existed before the workshop.
     found: Vec<PathBuf>,
-    said: Vec<SaidOfSkill>,
+    said: Vec<SkillTrustEntry>,
 }
 
 #[derive(Debug)]
-struct SaidOfSkill {
+struct SkillTrustEntry {
     seq: u64,
-    word: TrustWord,
+    word: SkillTrustBasis,
     folder: String,
     hash: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum TrustWord {
+enum SkillTrustBasis {
     /// A person reviewed it.
     Trusted,
     /// It was in use before Artel began to ask.
@@ -124,7 +124,7 @@ impl SkillTrust {
                 None => true,
             },
             SkillOrigin::Portal | SkillOrigin::User => {
-                about.any(|it| it.word == TrustWord::Trusted && it.hash == skill.hash)
+                about.any(|it| it.word == SkillTrustBasis::Trusted && it.hash == skill.hash)
             }
         }
     }
@@ -160,11 +160,11 @@ impl Workshop {
             for record in reader.records(&EventQuery::of(filter).few())? {
                 let seq = record.seq;
                 let (word, folder, hash) = match record.event()?.fact {
-                    Fact::SkillTrusted(it) => (TrustWord::Trusted, it.folder, it.hash),
-                    Fact::SkillKnown(it) => (TrustWord::Known, it.folder, it.hash),
+                    Fact::SkillTrusted(it) => (SkillTrustBasis::Trusted, it.folder, it.hash),
+                    Fact::SkillKnown(it) => (SkillTrustBasis::Known, it.folder, it.hash),
                     _ => continue,
                 };
-                trust.said.push(SaidOfSkill {
+                trust.said.push(SkillTrustEntry {
                     seq,
                     word,
                     folder,
@@ -207,7 +207,7 @@ impl Workshop {
     }
 }
 
-impl House {
+impl RunEnvironment {
     /// Makes sure that a skill is trusted, and asks the person if that is undecided.
     pub(crate) async fn ensure_trust(&self, skill: &Skill) -> Result<(), Failure> {
         if self.workshop.trusts(self.journal.reader(), skill)? {

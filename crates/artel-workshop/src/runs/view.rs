@@ -11,11 +11,11 @@ mod phrases;
 mod seen;
 mod tools;
 
-pub use call::{CallTold, Cut, ResultTold, brief};
+pub use call::{VisibleCall, VisibleCallResult, VisibleCallText, brief};
 pub(crate) use ending::left_out_line;
 pub(crate) use line::grouped;
-pub use line::{Line, Mark, Progress, price};
-pub use narrate::Narrator;
+pub use line::{RunProgress, TimelineLine, TimelineLineKind, price};
+pub use narrate::RunTimelineBuilder;
 pub use seen::seen;
 
 use artel_config::{SettingOrigin, ViewerRole, VisibilityLevel};
@@ -26,7 +26,7 @@ use crate::workshop::Workshop;
 
 /// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
+pub enum TimelineDetailLevel {
     /// The result of each step.
     Summary,
     /// Every turn, with its calls and their results.
@@ -35,7 +35,7 @@ pub enum View {
 
 /// Whether the timeline contains the model's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
+pub enum ReplyTextMode {
     /// The text is part of the timeline, with its reply.
     Told,
     /// Somebody else shows the text as it streams.
@@ -44,12 +44,12 @@ pub enum Words {
 
 /// The visibility of runs for one viewer.
 #[derive(Debug, Clone)]
-pub struct Eyes {
+pub struct RunVisibility {
     /// The requested detail.
-    pub view: View,
+    pub view: TimelineDetailLevel,
     pub role: ViewerRole,
     /// The most detail that the viewer may see.
-    pub most: View,
+    pub most: TimelineDetailLevel,
     /// Tools of which every viewer sees only that they ran.
     pub hidden: Vec<String>,
 }
@@ -58,12 +58,15 @@ impl Workshop {
     /// Returns the visibility according to the settings; `view` is what was asked for. If the
     /// settings assign a role that sees only summaries, a request for more is refused. If they
     /// assign no role, a person who asks for more gets it.
-    pub fn eyes(&self, view: Option<View>) -> Result<Eyes, Failure> {
+    pub fn eyes(&self, view: Option<TimelineDetailLevel>) -> Result<RunVisibility, Failure> {
         let settings = &self.settings.runs;
         let role = settings.role.value;
         let is_said = settings.role.origin != SettingOrigin::Default;
         let eyes = self.eyes_of(role);
-        if view == Some(View::Full) && eyes.most == View::Summary && is_said {
+        if view == Some(TimelineDetailLevel::Full)
+            && eyes.most == TimelineDetailLevel::Summary
+            && is_said
+        {
             let what = format!("the full view is not for the role `{}`", role.as_str());
             return Err(Failure::new(FailureCode::C004, what)
                 .because(format!(
@@ -72,20 +75,20 @@ impl Workshop {
                 ))
                 .advise("ask for the summary, or have `visibility.role` be \"developer\""));
         }
-        Ok(Eyes {
+        Ok(RunVisibility {
             view: view.unwrap_or(eyes.most),
             ..eyes
         })
     }
 
     /// Returns the visibility of a role, with all the detail it may see.
-    pub fn eyes_of(&self, role: ViewerRole) -> Eyes {
+    pub fn eyes_of(&self, role: ViewerRole) -> RunVisibility {
         let settings = &self.settings.runs;
         let most = match settings.sees(role).value {
-            VisibilityLevel::Summary => View::Summary,
-            VisibilityLevel::Full => View::Full,
+            VisibilityLevel::Summary => TimelineDetailLevel::Summary,
+            VisibilityLevel::Full => TimelineDetailLevel::Full,
         };
-        Eyes {
+        RunVisibility {
             view: most,
             role,
             most,
@@ -93,21 +96,21 @@ impl Workshop {
         }
     }
 
-    pub fn narrator(&self, eyes: Eyes, words: Words) -> Narrator {
+    pub fn narrator(&self, eyes: RunVisibility, words: ReplyTextMode) -> RunTimelineBuilder {
         let home = self.caller.environment.get("HOME");
         let home = home.map(std::path::PathBuf::from);
-        Narrator::new(eyes, words, BlobStore::at(self.home.blobs()))
+        RunTimelineBuilder::new(eyes, words, BlobStore::at(self.home.blobs()))
             .at_home(self.root.clone(), home)
     }
 }
 
-impl Eyes {
+impl RunVisibility {
     /// Changes the detail, as far as the viewer may see it.
     #[must_use]
-    pub fn looking(self, view: View) -> Self {
+    pub fn looking(self, view: TimelineDetailLevel) -> Self {
         let view = match self.most {
-            View::Summary => View::Summary,
-            View::Full => view,
+            TimelineDetailLevel::Summary => TimelineDetailLevel::Summary,
+            TimelineDetailLevel::Full => view,
         };
         Self { view, ..self }
     }
@@ -120,14 +123,14 @@ impl Eyes {
     /// Returns whether the viewer may see what a call would do. Without that, nobody can
     /// approve it.
     pub fn see_call(&self, tool: &str) -> bool {
-        self.most == View::Full && !self.hides(tool)
+        self.most == TimelineDetailLevel::Full && !self.hides(tool)
     }
 
     /// Returns how many lines of a result are shown.
     fn lines_of_results(&self) -> usize {
         match self.most {
-            View::Summary => 1,
-            View::Full => 12,
+            TimelineDetailLevel::Summary => 1,
+            TimelineDetailLevel::Full => 12,
         }
     }
 }

@@ -11,7 +11,7 @@ use artel_types::{
 use serde_json::Value;
 
 use super::lessons::{lesson, one_line};
-use crate::runs::{House, started_runs_of};
+use crate::runs::{RunEnvironment, started_runs_of};
 
 /// Largest number of calls in one list of a lesson.
 const MOST_CALLS: usize = 12;
@@ -19,7 +19,7 @@ const MOST_CALLS: usize = 12;
 /// Longest description of a call or failed attempt in a lesson, in characters.
 const LONGEST_ABOUT: usize = 60;
 
-impl House {
+impl RunEnvironment {
     /// Keeps what a finished run taught, once. A failure to keep it does not change the run's
     /// result; the person gets a notice.
     pub(crate) async fn learn(&self, chronicle: &RunJournal, skill: &str, finished: &RunFinished) {
@@ -97,7 +97,7 @@ impl House {
         if self.has_learnt_from(run, began)? {
             return Ok(None);
         }
-        let calls = Calls::of(events);
+        let calls = LessonCallHistory::of(events);
         let (sort, text) = match state {
             RunOutcome::Complete => ("success", calls.worked()),
             _ => ("failure", calls.failed(finished)),
@@ -130,14 +130,14 @@ impl House {
 
 /// The calls of a run in the order in which they ended, and the failed attempts at steps
 /// if the run followed a plan.
-struct Calls(Vec<Call>, Vec<String>);
+struct LessonCallHistory(Vec<LessonCall>, Vec<String>);
 
-struct Call {
+struct LessonCall {
     text: String,
     failure: Option<&'static str>,
 }
 
-impl Calls {
+impl LessonCallHistory {
     fn of(events: &[Event]) -> Self {
         let mut inputs: BTreeMap<&str, &RecordedText> = BTreeMap::new();
         let (mut calls, mut attempts) = (Vec::new(), Vec::new());
@@ -159,7 +159,7 @@ impl Calls {
                 }
                 Fact::ToolFinished(fact) if fact.tool != "finish" => {
                     let about = inputs.get(&*fact.call).copied().map(about);
-                    calls.push(Call {
+                    calls.push(LessonCall {
                         text: format!("{} {}", fact.tool, about.unwrap_or_default()),
                         failure: kind_of_failure(fact),
                     });
@@ -242,8 +242,8 @@ fn about(input: &RecordedText) -> String {
 mod tests {
     use super::*;
 
-    fn call(text: &str, failure: Option<&'static str>) -> Call {
-        Call {
+    fn call(text: &str, failure: Option<&'static str>) -> LessonCall {
+        LessonCall {
             text: text.to_owned(),
             failure,
         }
@@ -257,7 +257,7 @@ mod tests {
             call("read b.csv", None),
             call("write c.md", None),
         ];
-        let calls = Calls(calls, Vec::new());
+        let calls = LessonCallHistory(calls, Vec::new());
         assert_eq!(
             calls.worked(),
             "worked: read b.csv → write c.md; did not work: read a.csv (not-found)"
@@ -271,10 +271,10 @@ mod tests {
             "not done: the turns are used up; did not work: read a.csv (not-found)"
         );
         assert_eq!(
-            Calls(Vec::new(), Vec::new()).worked(),
+            LessonCallHistory(Vec::new(), Vec::new()).worked(),
             "worked without any tool"
         );
-        let again = Calls(
+        let again = LessonCallHistory(
             vec![call("edit a.py", None)],
             vec![attempt("mend", 1, "test_add\nfails")],
         );

@@ -9,11 +9,11 @@ use serde::Serialize;
 
 use crate::caller::random_run;
 use crate::runs::lessons::{FEEDBACK, KeptLesson, LONGEST, MOST_KEPT, kept};
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// A lesson kept for the next runs of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LessonKept {
+pub struct SkillLesson {
     pub id: String,
     /// `success`, `failure` or `feedback`.
     pub sort: String,
@@ -26,7 +26,7 @@ pub struct LessonKept {
 
 /// The result of a person's feedback on a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Given {
+pub struct RunFeedbackOutcome {
     pub run: String,
     /// The skill whose next runs get the feedback, or `None` if the run was a task.
     pub skill: Option<String>,
@@ -34,13 +34,13 @@ pub struct Given {
 
 impl Workshop {
     /// Returns the lessons of a skill, oldest first.
-    pub fn lessons(&self, skill: &str) -> Result<Vec<LessonKept>, Failure> {
+    pub fn lessons(&self, skill: &str) -> Result<Vec<SkillLesson>, Failure> {
         let lessons = kept(&*self.reader()?, skill)?;
         if lessons.is_empty() {
             // A misspelt name has no lessons either, so the caller gets an error for it.
             self.find_skills(&self.run_folder(None)?).get(skill)?;
         }
-        let shown = |KeptLesson { lesson, worded_by }| LessonKept {
+        let shown = |KeptLesson { lesson, worded_by }| SkillLesson {
             id: lesson.id,
             sort: lesson.sort,
             text: lesson.text,
@@ -55,7 +55,7 @@ impl Workshop {
         let found = self.find_skills(&self.run_folder(None)?);
         let name = found.get(skill)?.name.clone();
         let text = self.lesson_text(text)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let lesson = lesson(&name, FEEDBACK, text, None)?;
         let id = lesson.id.clone();
         let drafts = self.bounded(journal.reader(), lesson)?;
@@ -67,7 +67,7 @@ impl Workshop {
     pub fn edit_lesson(&self, skill: &str, id: &str, text: &str) -> Result<(), Failure> {
         let id = self.lesson_id(skill, id)?;
         let text = self.lesson_text(text)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         journal
             .append(self.draft(LessonChanged { id, text }))
             .wait()?;
@@ -77,16 +77,16 @@ impl Workshop {
     /// Removes a lesson.
     pub fn remove_lesson(&self, skill: &str, id: &str) -> Result<(), Failure> {
         let id = self.lesson_id(skill, id)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         journal.append(self.draft(LessonRemoved { id })).wait()?;
         Ok(())
     }
 
     /// Records a person's feedback on a run. The next runs of its skill get to know it.
-    pub fn give_feedback(&self, run: &str, text: &str) -> Result<Given, Failure> {
+    pub fn give_feedback(&self, run: &str, text: &str) -> Result<RunFeedbackOutcome, Failure> {
         let (started, _) = self.started(self.run_named(run)?)?;
         let text = self.lesson_text(text)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let given = FeedbackGiven {
             id: started.id,
             text: text.clone(),
@@ -97,7 +97,7 @@ impl Workshop {
             drafts.extend(self.bounded(journal.reader(), lesson)?);
         }
         journal.append(EventBatch::of(drafts)).wait()?;
-        Ok(Given {
+        Ok(RunFeedbackOutcome {
             run: started.id.to_string(),
             skill: started.skill,
         })

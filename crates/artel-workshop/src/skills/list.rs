@@ -8,9 +8,9 @@ use artel_skills::{
 use artel_types::FailureCode;
 use serde::Serialize;
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::runs::{SkillTrust, SkillsFound};
-use crate::trouble::{Problems, path_text};
+use crate::trouble::{WorkshopFailures, path_text};
 
 /// One row of a list of skills.
 #[derive(Debug, Clone, Serialize)]
@@ -42,22 +42,22 @@ pub struct SkillList {
 }
 
 /// The skills found from a folder, with their recorded trust if there is a workshop.
-pub(super) struct Here {
+pub(super) struct SkillsWithTrust {
     pub(super) found: SkillsFound,
     trust: SkillTrust,
 }
 
-impl Here {
+impl SkillsWithTrust {
     /// Returns whether a skill may be used without a question.
     pub(super) fn trusts(&self, skill: &Skill) -> bool {
         self.trust.trusts(skill)
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Lists the skills. Without a workshop, only those of the project and of the person are
     /// found.
-    pub fn skills(&self) -> Result<SkillList, Problems> {
+    pub fn skills(&self) -> Result<SkillList, WorkshopFailures> {
         let here = self.skills_here()?;
         let row = |skill: &Skill| SkillRow {
             name: skill.name.clone(),
@@ -76,15 +76,15 @@ impl Caller {
     }
 
     /// Returns the skills themselves, for the profile.
-    pub(crate) fn skills_for_profile(&self) -> Result<SkillsFound, Problems> {
+    pub(crate) fn skills_for_profile(&self) -> Result<SkillsFound, WorkshopFailures> {
         Ok(self.skills_here()?.found)
     }
 
-    pub(super) fn skills_here(&self) -> Result<Here, Problems> {
+    pub(super) fn skills_here(&self) -> Result<SkillsWithTrust, WorkshopFailures> {
         let folder = self.absolute(".".as_ref());
         let folder = folder.canonicalize().unwrap_or(folder);
         match self.workshop() {
-            Ok(workshop) => Ok(Here {
+            Ok(workshop) => Ok(SkillsWithTrust {
                 found: workshop.find_skills(&folder),
                 trust: workshop.skill_trust(&*workshop.reader()?)?,
             }),
@@ -94,7 +94,7 @@ impl Caller {
                     artel_config::SkillSizeChoice::Enforce => SkillSizeEnforcement::Enforce,
                 };
                 let found = discover(&self.skill_sources(&folder), limit);
-                Ok(Here {
+                Ok(SkillsWithTrust {
                     found: found.into(),
                     trust: SkillTrust::default(),
                 })

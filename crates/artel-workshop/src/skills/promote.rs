@@ -19,11 +19,11 @@ use serde::Serialize;
 
 use crate::trouble::{file_failure, path_text};
 use crate::workshop::Workshop;
-use before::Before;
+use before::InitialRunFiles;
 
 /// A run that became a test case.
 #[derive(Debug, Clone, Serialize)]
-pub struct Promoted {
+pub struct PromotedTestCase {
     pub skill: String,
     /// The file of the case.
     #[serde(serialize_with = "path_text")]
@@ -39,7 +39,7 @@ pub struct Promoted {
 
 impl Workshop {
     /// Writes a test case from a run: its input, the model's replies and its outcome.
-    pub fn promote_run(&self, id: &str, name: Option<&str>) -> Result<Promoted, Failure> {
+    pub fn promote_run(&self, id: &str, name: Option<&str>) -> Result<PromotedTestCase, Failure> {
         let (started, _) = self.started(self.run_named(id)?)?;
         let run = started.id;
         let skill = self.skill_of(&started)?;
@@ -51,7 +51,7 @@ impl Workshop {
                 .advise(format!("`artel resume {}` goes on with it", run.short())));
         };
         let state = state_of(finished)?;
-        let before = Before::of(self, &started)?;
+        let before = InitialRunFiles::of(self, &started)?;
         let arguments = self.text_of(started.task.as_ref())?;
         let answer = self.text_of(finished.answer.as_ref())?;
         let wanted = seen.read.iter().map(String::as_str);
@@ -72,7 +72,7 @@ impl Workshop {
             },
         };
         let cassette = before.cleaned(&self.cassette(&run.to_string())?, &skill);
-        let promoted = Promoted {
+        let promoted = PromotedTestCase {
             case: skill.folder.join(format!("tests/{}.yaml", case.name)),
             recording: skill.folder.join("tests").join(&case.script),
             files: case.files.keys().cloned().collect(),
@@ -104,12 +104,12 @@ impl Workshop {
     }
 
     /// Collects the facts of a run from its events.
-    fn seen(&self, run: RunId) -> Result<SeenRun, Failure> {
+    fn seen(&self, run: RunId) -> Result<PromotionRunFacts, Failure> {
         let filter = EventFilter {
             run: Some(run.to_string()),
             ..EventFilter::default()
         };
-        let mut seen = SeenRun::default();
+        let mut seen = PromotionRunFacts::default();
         let query = EventQuery::of(filter);
         for record in self.reader()?.records(&query)? {
             match record.event()?.fact {
@@ -138,7 +138,7 @@ impl Workshop {
 }
 
 #[derive(Default)]
-struct SeenRun {
+struct PromotionRunFacts {
     /// Paths that the run's calls named.
     read: BTreeSet<String>,
     finished: Option<RunFinished>,
@@ -160,7 +160,7 @@ fn paths_in(input: &serde_json::Value) -> Vec<String> {
     paths
 }
 
-impl Promoted {
+impl PromotedTestCase {
     /// Writes the files. Existing files are never overwritten.
     fn write(&self, case: SkillRunCase, cassette: &Cassette) -> Result<(), Failure> {
         for file in [&self.case, &self.recording] {

@@ -16,11 +16,13 @@ use artel_types::{Failure, FailureCode, RunId};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::stage::Stage;
-use super::trials::RunTried;
-use crate::caller::Caller;
-use crate::runs::{Company, RunDone, RunOrder, ShutdownLevel, Trust, TrustQuestion};
-use crate::trouble::Problems;
+use super::stage::RehearsalWorkshop;
+use super::trials::RehearsedRunOutcome;
+use crate::caller::CommandContext;
+use crate::runs::{
+    RunDriveOutcome, RunObservers, RunStartOptions, ShutdownLevel, TrustApprover, TrustQuestion,
+};
+use crate::trouble::WorkshopFailures;
 
 /// Largest script or recording that is read, and largest part of a file that is looked at,
 /// in bytes.
@@ -32,12 +34,12 @@ pub(super) const SKILL_DIR: &str = "${SKILL_DIR}";
 
 /// Drives a rehearsed run and returns its differences from the expected outcome.
 pub(super) async fn rehearse(
-    caller: &Caller,
+    caller: &CommandContext,
     skill: &Skill,
     trusted: &[&Skill],
     run: &SkillRunCase,
-) -> RunTried {
-    let mut tried = RunTried {
+) -> RehearsedRunOutcome {
+    let mut tried = RehearsedRunOutcome {
         name: run.name.clone(),
         file: String::new(),
         ok: false,
@@ -70,12 +72,12 @@ pub(super) async fn rehearse(
 type Files = Vec<(String, ExpectedFileState, Option<String>)>;
 
 async fn play(
-    caller: &Caller,
+    caller: &CommandContext,
     skill: &Skill,
     skills: &[&Skill],
     run: &SkillRunCase,
-) -> Result<(RunDone, Files), Problems> {
-    let stage = Stage::set(caller, skills)?;
+) -> Result<(RunDriveOutcome, Files), WorkshopFailures> {
+    let stage = RehearsalWorkshop::set(caller, skills)?;
     for (path, text) in &run.files {
         stage.put(path, text)?;
     }
@@ -85,20 +87,20 @@ async fn play(
         .replace(SKILL_DIR, &skill.folder.display().to_string());
     let script = stage.script(&script)?;
     let arguments = prepare::split_words(&run.arguments);
-    let order = RunOrder {
+    let order = RunStartOptions {
         skill: Some(skill.name.clone()),
         arguments: arguments.unwrap_or_else(|_| vec![run.arguments.clone()]),
         model: Some(format!("rehearsal:{}", script.display())),
         folder: Some(stage.work.clone()),
-        ..RunOrder::default()
+        ..RunStartOptions::default()
     };
     // The sender lives as long as the run, and nobody stops the run.
     let (_stop, stops) = watch::channel(ShutdownLevel::No);
-    let company = Company {
+    let company = RunObservers {
         audience: Arc::new(NullRunObserver),
         approver: None,
         person: None,
-        trust: Arc::new(AllTrusted),
+        trust: Arc::new(RehearsalTrustApprover),
         stop: stops,
         hints: HintVisibility::Shown,
     };
@@ -109,9 +111,9 @@ async fn play(
 
 /// Trusts every skill. A rehearsal workshop holds only skills that the person trusts
 /// already.
-struct AllTrusted;
+struct RehearsalTrustApprover;
 
-impl Trust for AllTrusted {
+impl TrustApprover for RehearsalTrustApprover {
     fn ask(&self, _: &TrustQuestion) -> Option<bool> {
         Some(true)
     }
@@ -164,7 +166,11 @@ fn line(reply: &ModelReply) -> Value {
     line
 }
 
-fn looked_at(stage: &Stage, run: RunId, expect: &SkillRunExpectation) -> Result<Files, Failure> {
+fn looked_at(
+    stage: &RehearsalWorkshop,
+    run: RunId,
+    expect: &SkillRunExpectation,
+) -> Result<Files, Failure> {
     let root = RootFolder::open(&files_of(stage, run))
         .map_err(|error| Failure::new(FailureCode::W008, error.to_string()))?;
     let look = |(path, wanted): (&String, &ExpectedFileState)| {
@@ -177,7 +183,7 @@ fn looked_at(stage: &Stage, run: RunId, expect: &SkillRunExpectation) -> Result<
 
 /// Returns the folder of a run's files: its own tree, or the work folder if the run
 /// changed nothing.
-fn files_of(stage: &Stage, run: RunId) -> PathBuf {
+fn files_of(stage: &RehearsalWorkshop, run: RunId) -> PathBuf {
     let workshop = &stage.workshop;
     let at = workshop.run_place(run);
     let git = workshop.caller.program("git");
@@ -192,7 +198,7 @@ fn any(_: &Path, _: FileAccessKind) -> Result<(), FileAccessRefusal> {
 /// Lists the differences between the outcome of a run and the expected one.
 fn differences(
     expect: &SkillRunExpectation,
-    done: &RunDone,
+    done: &RunDriveOutcome,
     turns: u64,
     files: &Files,
 ) -> Vec<String> {

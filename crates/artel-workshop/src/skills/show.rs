@@ -5,13 +5,13 @@ use artel_skills::savings::SkillTokenSizes;
 use artel_skills::{Skill, SkillFrontmatter, SkillOrigin, SkillScript, SkillSupportingFile};
 use serde::Serialize;
 
-use crate::caller::Caller;
+use crate::caller::CommandContext;
 use crate::runs::{TrustQuestion, admitted, skill_rules};
-use crate::trouble::Problems;
+use crate::trouble::WorkshopFailures;
 
 /// A command in the text of a skill, and whether it would run.
 #[derive(Debug, Clone, Serialize)]
-pub struct CommandShown {
+pub struct SkillCommandRow {
     /// The text between the backticks.
     pub command: String,
     /// Whether the command would run when the skill begins.
@@ -22,7 +22,7 @@ pub struct CommandShown {
 
 /// A skill as it is shown to a person before its first use.
 #[derive(Debug, Clone, Serialize)]
-pub struct SkillShown {
+pub struct SkillDetail {
     pub name: String,
     /// The skill's purpose, and when to use it.
     pub description: String,
@@ -42,7 +42,7 @@ pub struct SkillShown {
     /// Scripts that an agent can run.
     pub scripts: Vec<SkillScript>,
     /// Commands that run when the skill begins.
-    pub commands: Vec<CommandShown>,
+    pub commands: Vec<SkillCommandRow>,
     /// Addresses in its text.
     pub urls: Vec<String>,
     /// Tokens that the skill adds to every turn.
@@ -53,13 +53,13 @@ pub struct SkillShown {
     pub remarks: Vec<String>,
 }
 
-impl Caller {
-    pub fn skill(&self, name: &str) -> Result<SkillShown, Problems> {
+impl CommandContext {
+    pub fn skill(&self, name: &str) -> Result<SkillDetail, WorkshopFailures> {
         let here = self.skills_here()?;
         let skill = here.found.get(name)?;
         let question = TrustQuestion::about(skill);
         let sizes = SkillTokenSizes::of(skill);
-        Ok(SkillShown {
+        Ok(SkillDetail {
             name: skill.name.clone(),
             description: skill.description.clone(),
             folder: question.folder,
@@ -83,7 +83,7 @@ impl Caller {
         &self,
         skill: &Skill,
         commands: Vec<String>,
-    ) -> Result<Vec<CommandShown>, Problems> {
+    ) -> Result<Vec<SkillCommandRow>, WorkshopFailures> {
         if commands.is_empty() {
             return Ok(Vec::new());
         }
@@ -104,7 +104,7 @@ impl Caller {
         };
         let judged = |command: String| {
             let decided = admitted(&command, &rules, &policy, &situation);
-            CommandShown {
+            SkillCommandRow {
                 allowed: decided.is_ok(),
                 rule: decided.unwrap_or_else(|rule| rule),
                 command,

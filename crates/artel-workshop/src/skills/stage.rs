@@ -11,27 +11,30 @@ use artel_files::{create_new, make_dirs};
 use artel_skills::Skill;
 use artel_types::{Failure, FailureCode};
 
-use crate::caller::{Caller, Flags};
-use crate::hands::Scratch;
-use crate::init::Init;
-use crate::trouble::{Problems, file_failure};
+use crate::caller::{CommandContext, GlobalFlags};
+use crate::hands::PrivateScratchFolder;
+use crate::init::WorkshopInitMode;
+use crate::trouble::{WorkshopFailures, file_failure};
 use crate::workshop::Workshop;
 
 /// Environment variables that a test run keeps: where programs are, and who works.
 const KEPT: [&str; 4] = ["PATH", "USER", "LANG", "TZ"];
 
 /// A temporary workshop and a work folder. Both are removed on drop.
-pub(super) struct Stage {
-    scratch: Scratch,
+pub(super) struct RehearsalWorkshop {
+    scratch: PrivateScratchFolder,
     pub(super) workshop: Arc<Workshop>,
     /// The folder that the run works on.
     pub(super) work: PathBuf,
 }
 
-impl Stage {
+impl RehearsalWorkshop {
     /// Makes the workshop, with these skills as its own.
-    pub(super) fn set(caller: &Caller, skills: &[&Skill]) -> Result<Self, Problems> {
-        let scratch = Scratch::new(caller, "skill-test")?;
+    pub(super) fn set(
+        caller: &CommandContext,
+        skills: &[&Skill],
+    ) -> Result<Self, WorkshopFailures> {
+        let scratch = PrivateScratchFolder::new(caller, "skill-test")?;
         let place = |name: &str| scratch.path().join(name);
         let (home, shop, work) = (place("home"), place("shop"), place("work"));
         for folder in [&home, &shop, &work] {
@@ -45,13 +48,13 @@ impl Stage {
             kept.chain([("HOME".into(), home.into())]).collect();
         let mut set = vec![("journal.durability".to_owned(), "normal".to_owned())];
         set.extend(caller.flags.set.iter().cloned());
-        let flags = Flags {
+        let flags = GlobalFlags {
             workshop: Some(shop.clone()),
             set,
         };
         let environment = ProcessEnvironment::of(variables, &work);
-        let inside = Caller::new(environment, caller.clock.clone(), flags, caller.via)?;
-        inside.init(Some(&shop), Init::Complete)?;
+        let inside = CommandContext::new(environment, caller.clock.clone(), flags, caller.via)?;
+        inside.init(Some(&shop), WorkshopInitMode::Complete)?;
         for (index, skill) in skills.iter().enumerate() {
             let link = shop.join("Skills").join(format!("{index:04}"));
             symlink(&skill.folder, &link).map_err(|error| {

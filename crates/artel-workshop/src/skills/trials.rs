@@ -9,12 +9,12 @@ use artel_types::Failure;
 use serde::Serialize;
 
 use super::rehearse::rehearse;
-use crate::trouble::{Problems, path_text};
+use crate::trouble::{WorkshopFailures, path_text};
 use crate::workshop::Workshop;
 
 /// A test request, and whether it chose the right skill.
 #[derive(Debug, Clone, Serialize)]
-pub struct TriggerTried {
+pub struct TriggerTestOutcome {
     /// A person's words.
     pub request: String,
     /// Whether the request must choose the skill.
@@ -28,7 +28,7 @@ pub struct TriggerTried {
 
 /// A rehearsed run and its differences from the expected outcome.
 #[derive(Debug, Clone, Serialize)]
-pub struct RunTried {
+pub struct RehearsedRunOutcome {
     pub name: String,
     /// The file of the case, relative to the skill's folder.
     pub file: String,
@@ -44,7 +44,7 @@ pub struct RunTried {
 
 /// All test results of one skill.
 #[derive(Debug, Clone, Serialize)]
-pub struct SkillTried {
+pub struct SkillTestOutcome {
     pub skill: String,
     #[serde(serialize_with = "path_text")]
     pub folder: PathBuf,
@@ -55,14 +55,17 @@ pub struct SkillTried {
     /// Errors in the test files.
     pub errors: Vec<FileComplaint>,
     /// Results of the test requests.
-    pub triggers: Vec<TriggerTried>,
+    pub triggers: Vec<TriggerTestOutcome>,
     /// Results of the rehearsed runs.
-    pub runs: Vec<RunTried>,
+    pub runs: Vec<RehearsedRunOutcome>,
 }
 
 impl Workshop {
     /// Runs the tests of one skill, or of all trusted skills that have tests.
-    pub async fn test_skills(&self, name: Option<&str>) -> Result<Vec<SkillTried>, Problems> {
+    pub async fn test_skills(
+        &self,
+        name: Option<&str>,
+    ) -> Result<Vec<SkillTestOutcome>, WorkshopFailures> {
         let found = self.find_skills(&self.run_folder(None)?);
         let reader = self.reader()?;
         let mut trusted = Vec::new();
@@ -91,9 +94,9 @@ impl Workshop {
                 tried.push(self.tried(skill, &found.skills, &trusted).await?);
             } else {
                 let why = format!("not trusted; `artel skill trust {}`", skill.name);
-                tried.push(SkillTried {
+                tried.push(SkillTestOutcome {
                     skipped: Some(why),
-                    ..SkillTried::of(skill)
+                    ..SkillTestOutcome::of(skill)
                 });
             }
         }
@@ -105,8 +108,8 @@ impl Workshop {
         skill: &Skill,
         all: &[Skill],
         trusted: &[&Skill],
-    ) -> Result<SkillTried, Failure> {
-        let mut tried = SkillTried::of(skill);
+    ) -> Result<SkillTestOutcome, Failure> {
+        let mut tried = SkillTestOutcome::of(skill);
         let files = match cases::read(&skill.folder) {
             Ok(files) => files,
             Err(complaints) => {
@@ -125,7 +128,7 @@ impl Workshop {
             }
             for run in &cases.runs {
                 let done = rehearse(&self.caller, skill, trusted, run).await;
-                tried.runs.push(RunTried {
+                tried.runs.push(RehearsedRunOutcome {
                     file: file.clone(),
                     ..done
                 });
@@ -136,7 +139,7 @@ impl Workshop {
     }
 }
 
-impl SkillTried {
+impl SkillTestOutcome {
     fn of(skill: &Skill) -> Self {
         Self {
             skill: skill.name.clone(),
@@ -152,12 +155,12 @@ impl SkillTried {
 
 /// Whether a test request must choose the skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Must {
+enum TriggerExpectation {
     Choose,
     Leave,
 }
 
-impl From<bool> for Must {
+impl From<bool> for TriggerExpectation {
     fn from(must: bool) -> Self {
         if must { Self::Choose } else { Self::Leave }
     }
@@ -166,18 +169,25 @@ impl From<bool> for Must {
 /// Tests a request. Words alone may leave the choice open; a model is then offered several
 /// skills, and this skill must be the first of them. A request for something else must not
 /// choose this skill for certain.
-fn trigger(skill: &Skill, all: &[Skill], request: &str, must: Must) -> TriggerTried {
+fn trigger(
+    skill: &Skill,
+    all: &[Skill],
+    request: &str,
+    must: TriggerExpectation,
+) -> TriggerTestOutcome {
     let choice = best(request, all);
     let ok = match (&choice, must) {
-        (SkillChoice::One(name), Must::Choose) => *name == skill.name,
-        (SkillChoice::Unsure(names), Must::Choose) => names.first() == Some(&skill.name),
-        (SkillChoice::None, Must::Choose) => false,
-        (SkillChoice::One(name), Must::Leave) => *name != skill.name,
-        (SkillChoice::Unsure(_) | SkillChoice::None, Must::Leave) => true,
+        (SkillChoice::One(name), TriggerExpectation::Choose) => *name == skill.name,
+        (SkillChoice::Unsure(names), TriggerExpectation::Choose) => {
+            names.first() == Some(&skill.name)
+        }
+        (SkillChoice::None, TriggerExpectation::Choose) => false,
+        (SkillChoice::One(name), TriggerExpectation::Leave) => *name != skill.name,
+        (SkillChoice::Unsure(_) | SkillChoice::None, TriggerExpectation::Leave) => true,
     };
-    TriggerTried {
+    TriggerTestOutcome {
         request: request.to_owned(),
-        must: must == Must::Choose,
+        must: must == TriggerExpectation::Choose,
         chosen: match choice {
             SkillChoice::One(name) => name,
             SkillChoice::Unsure(names) => format!("unsure: {}", names.join(", ")),

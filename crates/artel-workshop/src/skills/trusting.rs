@@ -3,7 +3,7 @@
 use artel_types::Failure;
 
 use crate::runs::TrustQuestion;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 impl Workshop {
     /// Returns the question about trust in a skill, or `None` if the skill may be used in its
@@ -25,7 +25,7 @@ impl Workshop {
             folder: question.folder.clone(),
             hash: question.hash.clone(),
         };
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let draft = self.draft(fact).on(question.folder.clone());
         journal.append(draft).wait()?;
         Ok(())

@@ -11,8 +11,8 @@ use artel_types::{Failure, FailureCode};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::caller::Caller;
-use crate::trouble::{Problems, file_failure, path_text};
+use crate::caller::CommandContext;
+use crate::trouble::{WorkshopFailures, file_failure, path_text};
 
 /// Largest file that is checked, in bytes. No `SKILL.md` may be this large.
 const LARGEST: u64 = 4 << 20;
@@ -23,7 +23,7 @@ const LONGEST: usize = 200;
 
 /// The result of checking a `SKILL.md`.
 #[derive(Debug, Clone, Serialize)]
-pub struct Checked {
+pub struct SkillFileCheck {
     #[serde(serialize_with = "path_text")]
     pub path: PathBuf,
     /// Whether there are no errors.
@@ -34,7 +34,7 @@ pub struct Checked {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct SkillValidationCase {
     kind: String,
     dir: Option<String>,
     text: String,
@@ -44,7 +44,7 @@ struct Line {
 /// with `warnings` if there are any.
 pub fn validate_skill_line(line: &str) -> String {
     let mut warnings = Vec::new();
-    let errors = match serde_json::from_str::<Line>(line) {
+    let errors = match serde_json::from_str::<SkillValidationCase>(line) {
         Err(error) => vec![json!({
             "field": "line",
             "message": cut(&format!("it is not a case in JSON: {error}")),
@@ -77,21 +77,26 @@ fn cut(message: &str) -> String {
     message.chars().take(LONGEST).collect()
 }
 
-impl Caller {
+impl CommandContext {
     /// Checks skills by their folders or files. Without paths, checks the skill in the current
     /// folder, or else all skills that are found from there. This needs no workshop and makes
     /// none.
-    pub fn validate_skills(&self, paths: &[PathBuf]) -> Result<Vec<Checked>, Problems> {
+    pub fn validate_skills(
+        &self,
+        paths: &[PathBuf],
+    ) -> Result<Vec<SkillFileCheck>, WorkshopFailures> {
         let files = match paths {
             [] => self.skill_files()?,
             paths => paths.iter().map(|path| file_of(self, path)).collect(),
         };
         let checked = files.iter().map(|file| self.validate(file));
-        checked.collect::<Result<_, _>>().map_err(Problems::from)
+        checked
+            .collect::<Result<_, _>>()
+            .map_err(WorkshopFailures::from)
     }
 
     /// Returns the folder of a skill, even of one that cannot be loaded.
-    pub fn skill_folder(&self, name: &str) -> Result<PathBuf, Problems> {
+    pub fn skill_folder(&self, name: &str) -> Result<PathBuf, WorkshopFailures> {
         let found = self.skills_here()?.found;
         let is_it = |path: &Path| path.file_name().is_some_and(|it| it == name);
         let broken = found.broken.iter().find(|it| is_it(&it.path));
@@ -102,7 +107,7 @@ impl Caller {
         }
     }
 
-    fn skill_files(&self) -> Result<Vec<PathBuf>, Problems> {
+    fn skill_files(&self) -> Result<Vec<PathBuf>, WorkshopFailures> {
         if self.absolute("SKILL.md".as_ref()).is_file() {
             return Ok(vec!["SKILL.md".into()]);
         }
@@ -114,7 +119,7 @@ impl Caller {
         Ok(folders.map(|folder| folder.join("SKILL.md")).collect())
     }
 
-    fn validate(&self, file: &Path) -> Result<Checked, Failure> {
+    fn validate(&self, file: &Path) -> Result<SkillFileCheck, Failure> {
         let at = self.absolute(file);
         if !at.exists() {
             let what = format!("there is no file `{}`", file.display());
@@ -151,7 +156,7 @@ impl Caller {
                 complaint.file = Some(file.to_owned());
             }
         }
-        Ok(Checked {
+        Ok(SkillFileCheck {
             path: file.to_owned(),
             ok: errors.is_empty(),
             errors,
@@ -180,7 +185,7 @@ fn not_text(bytes: &[u8], valid: usize) -> FileComplaint {
     }
 }
 
-fn file_of(caller: &Caller, path: &Path) -> PathBuf {
+fn file_of(caller: &CommandContext, path: &Path) -> PathBuf {
     if caller.absolute(path).is_dir() {
         return path.join("SKILL.md");
     }

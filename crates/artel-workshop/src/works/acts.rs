@@ -20,17 +20,17 @@ use artel_types::{
     PlanApproved, PlanCancelled, PlanCommented, PlanRejected, PortalRefused, RunId, StreamName,
 };
 
-use super::ask::Settled;
+use super::ask::RequestOutcome;
 use super::carry::refused;
 use super::sheets::{hash_of, keep};
 use super::work::Work;
 use crate::caller::random_run;
 use crate::portals::PortalOperation;
-use crate::runs::{Company, House, Steer, Steered};
-use crate::workshop::{Noted, Open, Workshop};
+use crate::runs::{RunEnvironment, RunObservers, SteeringCommand, SteeringDelivery};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
-pub use again::Again;
-pub use edit::Edited;
+pub use again::PlanRetry;
+pub use edit::PlanEditOutcome;
 
 pub(crate) use edit::free_beside;
 
@@ -52,7 +52,7 @@ pub struct PlanDifference {
 }
 
 /// An approval to be recorded.
-struct Agreed<'a> {
+struct PlanApprovalDraft<'a> {
     version: u32,
     hash: &'a str,
     plan: &'a Plan,
@@ -75,7 +75,7 @@ impl Workshop {
     ) -> Result<(Work, RunId), Failure> {
         let work = self.work_named(id)?;
         self.ensure_read(&work)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let by = self.caller.actor();
         let run = self.approve_as(&journal, &work, hash, model, by)?;
         Ok((self.work(work.trace)?, run))
@@ -107,7 +107,7 @@ impl Workshop {
     ) -> Result<RunId, Failure> {
         self.permit_approval(work, hash)?;
         let (drafted, plan) = self.plan_of(work, None)?;
-        let agreed = Agreed {
+        let agreed = PlanApprovalDraft {
             version: drafted.fact.version,
             hash: &drafted.fact.hash,
             plan: &plan,
@@ -137,7 +137,7 @@ impl Workshop {
         }
         let work = self.work_named(id)?;
         self.ensure_read(&work)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let by = self.caller.actor();
         self.comment_as(&journal, &work, comments, model, by)?;
         self.work(work.trace)
@@ -171,10 +171,10 @@ impl Workshop {
         self: &Arc<Self>,
         work: &Work,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Settled, Failure> {
+        company: RunObservers,
+    ) -> Result<RequestOutcome, Failure> {
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
-        let house = House::open(self, &folder, model, company).await?;
+        let house = RunEnvironment::open(self, &folder, model, company).await?;
         let settled = house.plan(work).await;
         house.gateway.rest(crate::runs::LAST_REST).await;
         self.refresh_sheets(work.trace, LOOKING);
@@ -194,7 +194,7 @@ impl Workshop {
         }
         self.permit(&work, WorkAction::Reject)?;
         self.ensure_read(&work)?;
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         self.reject_as(&journal, &work, reason, self.caller.actor())?;
         self.work(work.trace)
     }
@@ -224,14 +224,14 @@ impl Workshop {
         &self,
         id: &str,
         reason: &str,
-    ) -> Result<Noted<(Work, Option<String>)>, Failure> {
+    ) -> Result<OutcomeWithNotes<(Work, Option<String>)>, Failure> {
         let work = self.work_named(id)?;
         self.permit(&work, WorkAction::Cancel)?;
         self.refuse_secret_in(reason)?;
         let cancelled = PlanCancelled {
             reason: reason.trim().to_owned(),
         };
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         // The process that drives the plan writes the file as soon as it is notified.
         let kept = self.keep_unread(&work)?;
         let decided = self.decide(&journal, &work, self.caller.actor(), vec![cancelled.into()]);
@@ -243,15 +243,15 @@ impl Workshop {
         let mut driver = None;
         for run in self.open_runs(&work)? {
             // A run that ended meanwhile needs no cancelling.
-            if let Ok(noted) = self.steer_run(run, &Steer::Cancel).await
-                && let Steered::Sent(by) = noted.done
+            if let Ok(noted) = self.steer_run(run, &SteeringCommand::Cancel).await
+                && let SteeringDelivery::Sent(by) = noted.done
             {
                 driver = Some(by);
             }
         }
         self.refresh_sheets(work.trace, LOOKING);
         let done = (self.work(work.trace)?, driver);
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Compares two versions: those named, or the newest version with the one being carried
@@ -384,7 +384,12 @@ impl Workshop {
     }
 
     /// Records an approval and, if a run is under way, the version that it continues with.
-    fn agree(&self, journal: &Journal, work: &Work, agreed: Agreed<'_>) -> Result<RunId, Failure> {
+    fn agree(
+        &self,
+        journal: &Journal,
+        work: &Work,
+        agreed: PlanApprovalDraft<'_>,
+    ) -> Result<RunId, Failure> {
         self.admit_plan(journal, work, agreed.plan)?;
         let state = work.course.state();
         let is_running = state == Some(PlanState::Running);

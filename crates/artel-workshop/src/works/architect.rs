@@ -17,14 +17,14 @@ use artel_types::{
 use serde_json::json;
 
 use super::acts::LOOKING;
-use super::ask::Settled;
-use super::children::{Came, Child};
-use super::context::Context;
-use super::contract::{Brings, Contract};
-use super::forms::{self, Form, shaped};
-use super::named::Named;
+use super::ask::RequestOutcome;
+use super::children::{ChildRunOutcome, ChildRunSpec};
+use super::context::PlanningContext;
+use super::contract::{RunContract, WorkshopNotesPlacement};
+use super::forms::{self, StructuredAnswerTool, shaped};
+use super::named::WorkPlanVocabulary;
 use super::work::Work;
-use crate::runs::{House, LessonsTold};
+use crate::runs::{EarlierRunLessons, RunEnvironment};
 
 /// Longest plan to revise that the prompt includes, in bytes. The rest is cut off.
 const LONGEST_PLAN: usize = 40_000;
@@ -40,12 +40,12 @@ pub(crate) fn nothing_changes_yet() -> PolicyBound {
     }
 }
 
-impl House {
+impl RunEnvironment {
     /// Has the architect write the next version of a plan.
-    pub(super) async fn plan(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+    pub(super) async fn plan(self: &Arc<Self>, work: &Work) -> Result<RequestOutcome, Failure> {
         let is_due = work.course.is_awaiting_architect();
         if let Some(version) = work.course.in_review().filter(|_| !is_due) {
-            return Ok(Settled::Planned {
+            return Ok(RequestOutcome::Planned {
                 version: version.number,
             });
         }
@@ -62,18 +62,18 @@ impl House {
         }
         let lessons = self.lessons_to_plan(work)?;
         let foreign = self.marked_as_told(work, &context, &lessons)?;
-        let contract = Contract {
-            brings: Brings::Context,
+        let contract = RunContract {
+            brings: WorkshopNotesPlacement::Context,
             bound: Some(nothing_changes_yet()),
             privacy: self.privacy_of(work),
             turns: Some(30),
             tools: vec![plan_form(named, work.owed_role())],
-            ..Contract::new(
+            ..RunContract::new(
                 format!("plan: {}", work.request.title),
                 ModelCallReason::Planning,
             )
         };
-        let child = Child {
+        let child = ChildRunSpec {
             name,
             parent: None,
             role: "architect".to_owned(),
@@ -90,14 +90,14 @@ impl House {
             .await;
         noted?;
         let (done, events) = match came? {
-            Came::Left(left) => return Ok(Settled::Left(left)),
-            Came::Over(done, events) => (done, events),
+            ChildRunOutcome::Left(left) => return Ok(RequestOutcome::Left(left)),
+            ChildRunOutcome::Over(done, events) => (done, events),
         };
         let actor = Actor::agent("architect");
         let work = self.workshop.work(work.trace)?;
         // Meanwhile a person may have cancelled the plan or written a version of their own.
         if let Err(no) = work.course.may(WorkAction::Draft) {
-            return Ok(Settled::Failed { why: no.why });
+            return Ok(RequestOutcome::Failed { why: no.why });
         }
         let plan = forms::handed_in::<Plan>(&events, forms::PLAN);
         let Some(plan) = plan else {
@@ -114,14 +114,14 @@ impl House {
             };
             self.workshop
                 .record_for(&self.journal, &work, actor, vec![failed.into()])?;
-            return Ok(Settled::Failed { why });
+            return Ok(RequestOutcome::Failed { why });
         };
         let plan = told_from(settle(plan, &work), &context);
         let by = (actor, Some(done.run));
         let version = self.workshop.draft_plan(&self.journal, &work, &plan, by)?;
         let work = self.workshop.work(work.trace)?;
         self.workshop.write_plan(&work, None)?;
-        Ok(Settled::Planned { version })
+        Ok(RequestOutcome::Planned { version })
     }
 
     /// Records that the architect reads, before it begins.
@@ -163,8 +163,8 @@ impl House {
     fn marked_as_told(
         &self,
         work: &Work,
-        context: &Context,
-        lessons: &LessonsTold,
+        context: &PlanningContext,
+        lessons: &EarlierRunLessons,
     ) -> Result<Option<ForeignRead>, Failure> {
         let mut foreign = [&context.foreign[..], &lessons.foreign[..]].concat();
         foreign.extend(self.foreign_skill_of(work)?);
@@ -181,7 +181,7 @@ impl House {
     }
 
     /// Returns lessons of earlier runs that may help with this plan.
-    fn lessons_to_plan(&self, work: &Work) -> Result<LessonsTold, Failure> {
+    fn lessons_to_plan(&self, work: &Work) -> Result<EarlierRunLessons, Failure> {
         let privacy = self.privacy_of(work);
         match &work.request.skill {
             Some(skill) => self.lessons_of(skill, privacy),
@@ -362,7 +362,7 @@ fn given_to(mut plan: Plan, role: Option<&str>) -> Plan {
 
 /// Adds the notes and reports that the architect was given to read, and the warnings about
 /// them.
-fn told_from(mut plan: Plan, context: &Context) -> Plan {
+fn told_from(mut plan: Plan, context: &PlanningContext) -> Plan {
     for warning in &context.warnings {
         if !plan.warnings.contains(warning) {
             plan.warnings.push(warning.clone());
@@ -393,7 +393,7 @@ fn left_out(plan: &Plan, role: &str, known: &PlanCheckContext) -> Option<String>
 }
 
 /// Returns the tool for handing in a plan. Code checks the plan before a person sees it.
-fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
+fn plan_form(named: WorkPlanVocabulary, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -450,7 +450,7 @@ fn plan_form(named: Named, owed: Option<String>) -> Arc<dyn artel_tools::Tool> {
         },
     });
     let description = "Hands in the plan. It is checked; what is wrong comes back to be mended.";
-    Form::tool(
+    StructuredAnswerTool::tool(
         forms::PLAN,
         "Hand in the plan",
         description,

@@ -16,18 +16,18 @@ use artel_types::{
     RequestSettled, RunId, RunOutcome, SecretRedactor, StreamName, TraceId,
 };
 
-use super::children::{Came, Child};
-use super::contract::Contract;
+use super::children::{ChildRunOutcome, ChildRunSpec};
+use super::contract::RunContract;
 use super::sheets::{LONGEST_FILE, keep};
 use super::work::Work;
-use crate::caller::{Caller, fresh_trace};
+use crate::caller::{CommandContext, fresh_trace};
 use crate::portals::{Portal, label_of};
-use crate::runs::{Company, House, LEASE, RENEW};
+use crate::runs::{LEASE, RENEW, RunEnvironment, RunObservers};
 use crate::workshop::Workshop;
 
 /// A person's request.
 #[derive(Debug, Clone, Default)]
-pub struct AskOrder {
+pub struct RequestSubmission {
     /// The person's words.
     pub words: String,
     /// The folder that the request is about, or `None` for the caller's folder.
@@ -40,7 +40,7 @@ pub struct AskOrder {
     /// How it came: cli, file, interactive, api or console; as the caller acts if empty.
     pub source: String,
     /// Whether the request is planned.
-    pub planning: Planning,
+    pub planning: PlanningMode,
     /// The verification that the person wants for every step.
     pub verify: Option<StepVerification>,
     /// The skill to be planned, with the words as its arguments.
@@ -50,7 +50,7 @@ pub struct AskOrder {
 
 /// Whether a request is planned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Planning {
+pub enum PlanningMode {
     /// The size of the request decides.
     #[default]
     BySize,
@@ -62,7 +62,7 @@ pub enum Planning {
 
 /// A request before it is recorded.
 #[derive(Debug, Clone)]
-pub struct Prospect {
+pub struct UnrecordedRequest {
     /// The trace that the work will have.
     pub trace: TraceId,
     /// The portal that the request is about.
@@ -73,7 +73,7 @@ pub struct Prospect {
 
 /// The outcome of a request.
 #[derive(Debug)]
-pub enum Settled {
+pub enum RequestOutcome {
     /// The request was answered.
     Answered {
         /// The run that answered.
@@ -96,16 +96,16 @@ pub enum Settled {
     Left(RunSuspendReason),
 }
 
-impl AskOrder {
+impl RequestSubmission {
     /// Returns whether the request asks for work, not only for an answer.
     pub fn is_work(&self) -> bool {
-        self.planning == Planning::Always
+        self.planning == PlanningMode::Always
             || self.skill.is_some()
             || request::read(self.words.trim()).size != RequestSize::Question
     }
 }
 
-impl Caller {
+impl CommandContext {
     /// Reads a request from a person's file.
     pub fn words_of(&self, file: &Path) -> Result<String, Failure> {
         let file = self.absolute(file);
@@ -141,7 +141,11 @@ impl Workshop {
     }
 
     /// Returns the request that would be recorded. Writes nothing.
-    pub fn prospect(&self, order: &AskOrder, portal: Option<Portal>) -> Result<Prospect, Failure> {
+    pub fn prospect(
+        &self,
+        order: &RequestSubmission,
+        portal: Option<Portal>,
+    ) -> Result<UnrecordedRequest, Failure> {
         let words = order.words.trim();
         if words.is_empty() {
             return Err(
@@ -160,9 +164,9 @@ impl Workshop {
     /// Like `prospect`, for a role that is known to exist.
     pub(crate) fn outline(
         &self,
-        order: &AskOrder,
+        order: &RequestSubmission,
         portal: Option<Portal>,
-    ) -> Result<Prospect, Failure> {
+    ) -> Result<UnrecordedRequest, Failure> {
         let words = order.words.trim();
         let agent = order.agent.clone().unwrap_or_else(|| "default".to_owned());
         let RequestAnalysis {
@@ -173,13 +177,13 @@ impl Workshop {
             why,
         } = request::read(words);
         let (size, why) = match order.planning {
-            Planning::BySize if order.skill.is_some() => {
+            PlanningMode::BySize if order.skill.is_some() => {
                 (RequestSize::Work, "a skill is to be planned".to_owned())
             }
-            Planning::BySize => (size, why),
-            Planning::Always => (RequestSize::Work, "you asked for a plan".to_owned()),
-            Planning::Never if size == RequestSize::Question => (size, why),
-            Planning::Never => (RequestSize::Trivial, "you asked for no plan".to_owned()),
+            PlanningMode::BySize => (size, why),
+            PlanningMode::Always => (RequestSize::Work, "you asked for a plan".to_owned()),
+            PlanningMode::Never if size == RequestSize::Question => (size, why),
+            PlanningMode::Never => (RequestSize::Trivial, "you asked for no plan".to_owned()),
         };
         // A request that is carried out at once is approved by the asker, and a program may not
         // approve anything.
@@ -223,7 +227,7 @@ impl Workshop {
             skill: order.skill.clone(),
             model: order.model.clone(),
         };
-        Ok(Prospect {
+        Ok(UnrecordedRequest {
             trace,
             portal,
             request,
@@ -231,7 +235,7 @@ impl Workshop {
     }
 
     /// Records a request and writes its file.
-    pub fn file_request(&self, prospect: &Prospect) -> Result<Work, Failure> {
+    pub fn file_request(&self, prospect: &UnrecordedRequest) -> Result<Work, Failure> {
         let opened = self.open()?;
         self.file_request_as(&opened.journal, prospect, self.caller.actor())
     }
@@ -240,7 +244,7 @@ impl Workshop {
     fn file_request_as(
         &self,
         journal: &Journal,
-        prospect: &Prospect,
+        prospect: &UnrecordedRequest,
         by: Actor,
     ) -> Result<Work, Failure> {
         let draft = self.request_draft(journal, prospect, by, &self.redactor())?;
@@ -260,7 +264,7 @@ impl Workshop {
     pub(crate) fn request_draft(
         &self,
         journal: &Journal,
-        prospect: &Prospect,
+        prospect: &UnrecordedRequest,
         by: Actor,
         redactor: &SecretRedactor,
     ) -> Result<EventDraft, Failure> {
@@ -280,8 +284,8 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Settled, Failure> {
+        company: RunObservers,
+    ) -> Result<RequestOutcome, Failure> {
         let mut patience = self
             .patience(&*self.work(trace)?.request.folder)
             .until(&company.stop);
@@ -298,8 +302,8 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Settled, Failure> {
+        company: RunObservers,
+    ) -> Result<RequestOutcome, Failure> {
         let journal = self.open()?.journal;
         let owner = LeaseOwner::this_process("artel ask");
         let name = StreamName::work(trace).to_string();
@@ -317,9 +321,9 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         model: Option<&str>,
-        company: Company,
+        company: RunObservers,
         (journal, fence): (&Journal, &LeaseFence),
-    ) -> Result<Settled, Failure> {
+    ) -> Result<RequestOutcome, Failure> {
         let work = self.work(trace)?;
         let model = model.or(work.planning_model());
         let is_revision = work.course.is_awaiting_architect() && !work.versions.is_empty();
@@ -348,8 +352,8 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Settled, Failure> {
+        company: RunObservers,
+    ) -> Result<RequestOutcome, Failure> {
         let work = self.work(trace)?;
         if work.events.len() == 1 && !self.root.join(&work.request.file).exists() {
             // The process that recorded the request was killed before it wrote the file.
@@ -357,7 +361,7 @@ impl Workshop {
         }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.request.model.as_deref());
-        let house = House::open(self, &folder, model, company).await?;
+        let house = RunEnvironment::open(self, &folder, model, company).await?;
         let settled = match work.request.size {
             RequestSize::Question => house.answer(&work).await,
             RequestSize::Trivial => house.at_once(&work).await,
@@ -367,10 +371,12 @@ impl Workshop {
         let settled = settled?;
         let work = self.work(trace)?;
         let status = match &settled {
-            Settled::Answered { .. } => RequestStatus::Answered,
-            Settled::Planned { .. } | Settled::AtOnce { .. } => RequestStatus::Planned,
-            Settled::Failed { .. } => RequestStatus::Failed,
-            Settled::Left(_) => RequestStatus::Processing,
+            RequestOutcome::Answered { .. } => RequestStatus::Answered,
+            RequestOutcome::Planned { .. } | RequestOutcome::AtOnce { .. } => {
+                RequestStatus::Planned
+            }
+            RequestOutcome::Failed { .. } => RequestStatus::Failed,
+            RequestOutcome::Left(_) => RequestStatus::Processing,
         };
         // If the person removed the request's file, it stays removed.
         if self.root.join(&work.request.file).exists() {
@@ -380,9 +386,9 @@ impl Workshop {
     }
 }
 
-impl House {
+impl RunEnvironment {
     /// Answers a question by reading only.
-    async fn answer(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+    async fn answer(self: &Arc<Self>, work: &Work) -> Result<RequestOutcome, Failure> {
         let role = match work.request.agent.as_str() {
             "default" => "librarian".to_owned(),
             named => named.to_owned(),
@@ -397,12 +403,12 @@ impl House {
         } else {
             ModelCallReason::Planning
         };
-        let contract = Contract {
+        let contract = RunContract {
             bound: Some(super::architect::nothing_changes_yet()),
             privacy: self.privacy_of(work),
-            ..Contract::new(work.request.title.clone(), reason)
+            ..RunContract::new(work.request.title.clone(), reason)
         };
-        let child = Child {
+        let child = ChildRunSpec {
             name: "answer".to_owned(),
             parent: None,
             role,
@@ -416,8 +422,8 @@ impl House {
         };
         let came = self.child(work.trace, child, |_, _| {}).await?;
         let (done, _) = match came {
-            Came::Left(left) => return Ok(Settled::Left(left)),
-            Came::Over(done, events) => (done, events),
+            ChildRunOutcome::Left(left) => return Ok(RequestOutcome::Left(left)),
+            ChildRunOutcome::Over(done, events) => (done, events),
         };
         let state = done.finished.as_ref().and_then(|it| it.state.clone());
         let is_done = state.as_deref() == Some(RunOutcome::Complete.as_str());
@@ -434,21 +440,21 @@ impl House {
         }
         let why = done.finished.as_ref().and_then(|it| it.why.clone());
         Ok(if is_done {
-            Settled::Answered {
+            RequestOutcome::Answered {
                 run: done.run,
                 answer: done.answer.unwrap_or_default(),
             }
         } else {
-            Settled::Failed {
+            RequestOutcome::Failed {
                 why: why.unwrap_or_else(|| "no answer came".to_owned()),
             }
         })
     }
 
     /// Makes a plan of one step, which the request itself approves.
-    async fn at_once(self: &Arc<Self>, work: &Work) -> Result<Settled, Failure> {
+    async fn at_once(self: &Arc<Self>, work: &Work) -> Result<RequestOutcome, Failure> {
         let run = self.workshop.approve_at_once(&self.journal, work)?;
-        Ok(Settled::AtOnce { run })
+        Ok(RequestOutcome::AtOnce { run })
     }
 
     pub(super) fn privacy_of(&self, work: &Work) -> PrivacyLabel {

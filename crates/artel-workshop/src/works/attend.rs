@@ -9,10 +9,10 @@ use artel_journal::{EventBatch, EventFilter, EventQuery};
 use artel_tools::AskablePerson;
 use artel_types::{EventDraft, Failure, PlanHandedOver, RunAsked, RunId, StreamName, TraceId};
 
-use super::calls::{CallReply, OpenCall};
+use super::calls::{CallApprovalDecision, CallAwaitingApproval};
 use super::work::Work;
-use crate::runs::Company;
-use crate::trouble::Problems;
+use crate::runs::RunObservers;
+use crate::trouble::WorkshopFailures;
 use crate::workshop::Workshop;
 
 /// Poll interval for the other process.
@@ -23,7 +23,7 @@ const BEGIN: (Duration, u32) = (Duration::from_millis(50), 100);
 
 /// The reason why watching ended.
 #[derive(Debug)]
-pub(crate) enum Attended {
+pub(crate) enum PlanWatchOutcome {
     /// The run has no other driver.
     Free,
     /// The person leaves, and the other process continues.
@@ -32,7 +32,7 @@ pub(crate) enum Attended {
     Asked(Box<RunAsked>),
 }
 
-impl Attended {
+impl PlanWatchOutcome {
     /// Returns why what is driven elsewhere is left; nothing where it can be driven here.
     pub(crate) fn left(self) -> Option<RunSuspendReason> {
         match self {
@@ -82,16 +82,16 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         run: RunId,
-        company: &Company,
-    ) -> Result<Attended, Failure> {
+        company: &RunObservers,
+    ) -> Result<PlanWatchOutcome, Failure> {
         let company = self.without_secrets_said(company.clone());
         let (mut stop, mut said) = (company.stop.clone(), None);
         loop {
             let Some(driver) = self.drivers_now()?.run(run).map(str::to_owned) else {
-                return Ok(Attended::Free);
+                return Ok(PlanWatchOutcome::Free);
             };
             if *stop.borrow() != ShutdownLevel::No {
-                return Ok(Attended::Away);
+                return Ok(PlanWatchOutcome::Away);
             }
             if said.as_ref() != Some(&driver) {
                 let what = format!("run {} goes on in {driver}", run.short());
@@ -101,7 +101,7 @@ impl Workshop {
             if let Some(call) = self.call_of(trace)? {
                 match &company.person {
                     Some(person) => self.put_call(&call, person).await?,
-                    None => return Ok(Attended::Asked(Box::new(self.as_question(&call)?))),
+                    None => return Ok(PlanWatchOutcome::Asked(Box::new(self.as_question(&call)?))),
                 }
             }
             tokio::select! {
@@ -115,7 +115,7 @@ impl Workshop {
 
     /// Returns the oldest call of a piece of work that awaits approval. Finding the calls
     /// folds the whole journal, so this happens only if some call is open.
-    fn call_of(&self, trace: TraceId) -> Result<Option<OpenCall>, Failure> {
+    fn call_of(&self, trace: TraceId) -> Result<Option<CallAwaitingApproval>, Failure> {
         if !self.has_open_calls(trace)? {
             return Ok(None);
         }
@@ -138,7 +138,7 @@ impl Workshop {
     }
 
     /// Returns a call in the form of a question.
-    fn as_question(&self, call: &OpenCall) -> Result<RunAsked, Failure> {
+    fn as_question(&self, call: &CallAwaitingApproval) -> Result<RunAsked, Failure> {
         let what = self.whole_text(&call.asked.shown)?;
         let waits = call.waits(what);
         Ok(RunAsked {
@@ -153,7 +153,7 @@ impl Workshop {
     /// Asks the person here about a call, until a decision is made here or elsewhere.
     async fn put_call(
         self: &Arc<Self>,
-        call: &OpenCall,
+        call: &CallAwaitingApproval,
         person: &Arc<dyn AskablePerson>,
     ) -> Result<(), Failure> {
         let what = self.whole_text(&call.asked.shown)?;
@@ -177,21 +177,21 @@ impl Workshop {
             }
         };
         // The person left, or somebody else answered first.
-        let Some(words) = answer.as_deref().and_then(CallReply::of_words) else {
+        let Some(words) = answer.as_deref().and_then(CallApprovalDecision::of_words) else {
             return Ok(());
         };
         let reply = match words.reply {
-            CallReply::Always(reason) if reason.is_empty() => {
+            CallApprovalDecision::Always(reason) if reason.is_empty() => {
                 match self.reason_of(person).await {
-                    Some(reason) => CallReply::Always(reason),
+                    Some(reason) => CallApprovalDecision::Always(reason),
                     // Without a reason, the grant is not permanent.
-                    None => CallReply::Once,
+                    None => CallApprovalDecision::Once,
                 }
             }
             reply => reply,
         };
         let answered = self.answer_call(call, &call.asked.record, &reply);
-        match answered.map_err(Problems::first) {
+        match answered.map_err(WorkshopFailures::first) {
             Err(failure) if failure.code != artel_types::FailureCode::R008 => Err(failure),
             _ => Ok(()),
         }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use artel_rules::conduct::StepVerifier;
 use artel_types::plan::{PlanStep, Requirement, VerdictFinding};
 
-use super::crew::{Spot, Workers};
+use super::crew::{AgentExecutor, StepContext};
 
 /// Longest request, value and earlier attempt in a prompt, in bytes. The rest is cut off.
 const LONGEST_REQUEST: usize = 4_000;
@@ -15,7 +15,7 @@ const LONGEST_ATTEMPT: usize = 4_000;
 
 /// Returns the opening that all agents of a step get: the request, and the results of
 /// earlier steps.
-pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
+pub(super) fn standing(workers: &AgentExecutor, spot: &StepContext) -> String {
     let plan = spot.state.plan();
     let place = match plan.number(&spot.spec.id) {
         Some(number) => format!("step {number} of {}", plan.steps.len()),
@@ -47,7 +47,7 @@ pub(super) fn standing(workers: &Workers, spot: &Spot) -> String {
 }
 
 /// Returns the task of a step's worker.
-pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
+pub(super) fn work(spot: &StepContext, kept: &[String]) -> String {
     let spec = &spot.spec;
     let mut text = format!("{}\n\n{}", spec.title, spec.work);
     let _ = write!(text, "\n\nYou may change: {}.", paths(spec));
@@ -94,7 +94,7 @@ pub(super) fn work(spot: &Spot, kept: &[String]) -> String {
 }
 
 /// Returns the task of a step's tester, before the work.
-pub(super) fn tests(spot: &Spot) -> String {
+pub(super) fn tests(spot: &StepContext) -> String {
     let spec = &spot.spec;
     let mut text = format!(
         "Write tests for this step before it is done, in the project's own framework and style. \
@@ -120,7 +120,12 @@ pub(super) fn criteria(spec: &PlanStep) -> String {
 }
 
 /// Returns the task of an agent that verifies an attempt.
-pub(super) fn judge(_: &Workers, spot: &Spot, judge: StepVerifier, diff: &str) -> String {
+pub(super) fn judge(
+    _: &AgentExecutor,
+    spot: &StepContext,
+    judge: StepVerifier,
+    diff: &str,
+) -> String {
     let spec = &spot.spec;
     let what = match judge {
         StepVerifier::Evaluator => {
@@ -197,7 +202,7 @@ pub(super) fn paths(spec: &PlanStep) -> String {
     }
 }
 
-fn known_criteria(spot: &Spot) -> Vec<Requirement> {
+fn known_criteria(spot: &StepContext) -> Vec<Requirement> {
     let named = spot.state.step(&spot.spec.id).map(|it| it.criteria.clone());
     named
         .filter(|list| !list.is_empty())
@@ -215,7 +220,7 @@ fn criteria_list(text: &mut String, criteria: &[Requirement]) {
 }
 
 /// Tells an agent about the earlier attempts at its step.
-fn tried(text: &mut String, spot: &Spot) {
+fn tried(text: &mut String, spot: &StepContext) {
     let Some(step) = spot.state.step(&spot.spec.id) else {
         return;
     };
@@ -233,7 +238,7 @@ fn tried(text: &mut String, spot: &Spot) {
 }
 
 /// Lists why earlier attempts at a step failed, with the comments about them.
-pub(super) fn came_of(text: &mut String, spot: &Spot) {
+pub(super) fn came_of(text: &mut String, spot: &StepContext) {
     let step = spot.state.step(&spot.spec.id);
     let history = step.into_iter().flat_map(|step| &step.history);
     for (index, why) in history.enumerate() {

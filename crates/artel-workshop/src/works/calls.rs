@@ -8,14 +8,14 @@ use artel_types::{
 };
 
 use super::waiting::already_decided;
-use super::waiting::{WaitSort, Waits};
-use crate::runs::{Eyes, View};
-use crate::trouble::Problems;
-use crate::workshop::{Noted, Open, Workshop};
+use super::waiting::{AttentionItem, AttentionKind};
+use crate::runs::{RunVisibility, TimelineDetailLevel};
+use crate::trouble::WorkshopFailures;
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// A call that awaits approval.
 #[derive(Debug, Clone)]
-pub struct OpenCall {
+pub struct CallAwaitingApproval {
     /// The run that made the call.
     pub run: RunId,
     /// The trace of the piece of work.
@@ -34,19 +34,19 @@ pub struct OpenCall {
 
 /// A call that awaits approval, as a viewer may see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallSeen {
+pub struct CallApprovalView {
     /// The call's id for people.
     pub id: String,
     /// The trace of the piece of work.
     pub trace: TraceId,
     pub tool: String,
     /// The effect of the call, or `None` if the tool is hidden.
-    pub shown: Option<CallShown>,
+    pub shown: Option<CallApprovalDetail>,
 }
 
 /// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallShown {
+pub struct CallApprovalDetail {
     /// The reason why Artel asks about the call.
     pub why: String,
     /// The complete text of what the call would do.
@@ -59,7 +59,7 @@ pub struct CallShown {
 
 /// A person's decision about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallReply {
+pub enum CallApprovalDecision {
     /// Allows this one call.
     Once,
     /// Allows the call and the rules offered with it, in all runs of the run's tree.
@@ -72,9 +72,9 @@ pub enum CallReply {
 
 /// A person's answer in words, and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallWords {
+pub struct ParsedCallDecision {
     /// The decision that the words express.
-    pub reply: CallReply,
+    pub reply: CallApprovalDecision,
     /// A note for the person on how the answer was understood.
     pub note: Option<&'static str>,
 }
@@ -82,10 +82,10 @@ pub struct CallWords {
 /// The note for a person who answers `session`.
 pub const NO_SESSIONS: &str = "there are no sessions yet: it holds for this run";
 
-impl CallReply {
+impl CallApprovalDecision {
     /// Parses an answer: `yes` or `once`, `run`, `always` or `no`, the last two with an
     /// optional reason after a colon. Returns `None` for anything else.
-    pub fn of_words(answer: &str) -> Option<CallWords> {
+    pub fn of_words(answer: &str) -> Option<ParsedCallDecision> {
         let (word, reason) = answer.split_once(':').unwrap_or((answer, ""));
         let (word, reason) = (word.trim().to_ascii_lowercase(), reason.trim());
         let mut note = None;
@@ -103,11 +103,11 @@ impl CallReply {
             }),
             _ => return None,
         };
-        Some(CallWords { reply, note })
+        Some(ParsedCallDecision { reply, note })
     }
 }
 
-impl OpenCall {
+impl CallAwaitingApproval {
     /// Returns the call's id: the beginnings of the run's id and of the hash of the call.
     pub fn id(&self) -> String {
         let hash: String = self.asked.record.chars().take(8).collect();
@@ -159,10 +159,10 @@ impl OpenCall {
 
     /// Returns the call as an item of the list of what needs a person, with `what` as the text
     /// of the call.
-    pub fn waits(&self, what: String) -> Waits {
+    pub fn waits(&self, what: String) -> AttentionItem {
         let id = self.id();
-        Waits {
-            kind: WaitSort::Call,
+        AttentionItem {
+            kind: AttentionKind::Call,
             trace: self.trace,
             title: self.title.clone(),
             text: format!("wants to run {}: {what}", self.asked.tool),
@@ -187,12 +187,16 @@ impl OpenCall {
 impl Workshop {
     /// Returns the calls as a viewer may see them. A viewer who may only see summaries gets
     /// none, and a call of a hidden tool shows only that it waits.
-    pub fn calls_seen(&self, calls: Vec<OpenCall>, eyes: &Eyes) -> Result<Vec<CallSeen>, Failure> {
+    pub fn calls_seen(
+        &self,
+        calls: Vec<CallAwaitingApproval>,
+        eyes: &RunVisibility,
+    ) -> Result<Vec<CallApprovalView>, Failure> {
         let mut seen = Vec::new();
         let calls = calls.into_iter();
-        for call in calls.filter(|_| eyes.most == View::Full) {
+        for call in calls.filter(|_| eyes.most == TimelineDetailLevel::Full) {
             let shown = if eyes.see_call(&call.asked.tool) {
-                Some(CallShown {
+                Some(CallApprovalDetail {
                     what: self.whole_text(&call.asked.shown)?,
                     why: call.asked.why.clone(),
                     hash: call.asked.record.clone(),
@@ -201,7 +205,7 @@ impl Workshop {
             } else {
                 None
             };
-            seen.push(CallSeen {
+            seen.push(CallApprovalView {
                 id: call.id(),
                 trace: call.trace,
                 tool: call.asked.tool,
@@ -212,12 +216,12 @@ impl Workshop {
     }
 
     /// Returns the calls that await approval, oldest first.
-    pub fn open_calls(&self) -> Result<Vec<OpenCall>, Failure> {
+    pub fn open_calls(&self) -> Result<Vec<CallAwaitingApproval>, Failure> {
         Ok(self.board_of_waits()?.calls(&self.drivers_now()?))
     }
 
     /// Finds an open call by its own id, its run or its piece of work.
-    pub fn call_named(&self, id: &str) -> Result<OpenCall, Failure> {
+    pub fn call_named(&self, id: &str) -> Result<CallAwaitingApproval, Failure> {
         let open = self.open_calls()?;
         let found: Vec<_> = open.iter().filter(|it| it.is_named(id)).collect();
         match found.as_slice() {
@@ -243,10 +247,10 @@ impl Workshop {
     /// said so.
     pub fn answer_call(
         &self,
-        call: &OpenCall,
+        call: &CallAwaitingApproval,
         hash: &str,
-        answer: &CallReply,
-    ) -> Result<Noted<()>, Problems> {
+        answer: &CallApprovalDecision,
+    ) -> Result<OutcomeWithNotes<()>, WorkshopFailures> {
         if call.asked.record != hash {
             let what = "what would be done is not what you saw";
             return Err(Failure::new(FailureCode::R008, what)
@@ -254,24 +258,28 @@ impl Workshop {
                 .into());
         }
         let (granted, reason) = match answer {
-            CallReply::Once => (None, ""),
-            CallReply::ForRun => (Some(call.granted(GrantReach::Run)?), ""),
-            CallReply::Always(reason) => (Some(call.granted(GrantReach::Always)?), reason.as_str()),
-            CallReply::No(reason) => (None, reason.as_str()),
+            CallApprovalDecision::Once => (None, ""),
+            CallApprovalDecision::ForRun => (Some(call.granted(GrantReach::Run)?), ""),
+            CallApprovalDecision::Always(reason) => {
+                (Some(call.granted(GrantReach::Always)?), reason.as_str())
+            }
+            CallApprovalDecision::No(reason) => (None, reason.as_str()),
         };
         self.refuse_secret_in(reason)?;
         let for_good = match answer {
-            CallReply::Always(_) => granted.iter().flat_map(|it| it.rules.clone()).collect(),
+            CallApprovalDecision::Always(_) => {
+                granted.iter().flat_map(|it| it.rules.clone()).collect()
+            }
             _ => Vec::new(),
         };
         for rule in &for_good {
             self.refuse_grant(rule, reason)?;
         }
         let (word, outcome) = match answer {
-            CallReply::Once => ("once", EventOutcome::Allowed),
-            CallReply::ForRun => (GrantReach::Run.as_str(), EventOutcome::Allowed),
-            CallReply::Always(_) => (GrantReach::Always.as_str(), EventOutcome::Allowed),
-            CallReply::No(_) => ("no", EventOutcome::Denied),
+            CallApprovalDecision::Once => ("once", EventOutcome::Allowed),
+            CallApprovalDecision::ForRun => (GrantReach::Run.as_str(), EventOutcome::Allowed),
+            CallApprovalDecision::Always(_) => (GrantReach::Always.as_str(), EventOutcome::Allowed),
+            CallApprovalDecision::No(_) => ("no", EventOutcome::Denied),
         };
         let fact = ToolAnswered {
             call: call.asked.call.clone(),
@@ -286,7 +294,7 @@ impl Workshop {
             .in_run(call.run)
             .shown(EventVisibility::Full);
         draft.outcome = Some(outcome);
-        let Open { journal, mut notes } = self.open()?;
+        let OpenWorkshopJournal { journal, mut notes } = self.open()?;
         if let Some(first) = answer_first(&journal, call.run, call.seq, draft)? {
             return Err(already_decided(&first, call.run).into());
         }
@@ -294,7 +302,7 @@ impl Workshop {
         for rule in &for_good {
             notes.extend(self.grant(rule, reason)?.notes);
         }
-        Ok(Noted { done: (), notes })
+        Ok(OutcomeWithNotes { done: (), notes })
     }
 }
 
@@ -304,14 +312,14 @@ mod tests {
 
     #[test]
     fn an_answer_in_words_means_what_it_says() {
-        let no = |reason: &str| CallReply::No(reason.to_owned());
-        let always = |reason: &str| CallReply::Always(reason.to_owned());
+        let no = |reason: &str| CallApprovalDecision::No(reason.to_owned());
+        let always = |reason: &str| CallApprovalDecision::Always(reason.to_owned());
         for (words, expected) in [
-            ("yes", Some(CallReply::Once)),
-            ("Y", Some(CallReply::Once)),
-            ("once", Some(CallReply::Once)),
-            ("run", Some(CallReply::ForRun)),
-            (" Run ", Some(CallReply::ForRun)),
+            ("yes", Some(CallApprovalDecision::Once)),
+            ("Y", Some(CallApprovalDecision::Once)),
+            ("once", Some(CallApprovalDecision::Once)),
+            ("run", Some(CallApprovalDecision::ForRun)),
+            (" Run ", Some(CallApprovalDecision::ForRun)),
             ("always: our own build", Some(always("our own build"))),
             ("always", Some(always(""))),
             ("no", Some(no("a person said no"))),
@@ -319,7 +327,7 @@ mod tests {
             ("maybe", None),
             ("", None),
         ] {
-            let meant = CallReply::of_words(words);
+            let meant = CallApprovalDecision::of_words(words);
             assert_eq!(
                 meant.as_ref().map(|it| &it.reply),
                 expected.as_ref(),
@@ -327,8 +335,8 @@ mod tests {
             );
             assert!(meant.is_none_or(|it| it.note.is_none()), "{words}");
         }
-        let session = CallReply::of_words("session").unwrap();
-        assert_eq!(session.reply, CallReply::ForRun);
+        let session = CallApprovalDecision::of_words("session").unwrap();
+        assert_eq!(session.reply, CallApprovalDecision::ForRun);
         assert_eq!(session.note, Some(NO_SESSIONS));
     }
 }

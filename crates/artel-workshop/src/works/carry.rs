@@ -18,16 +18,16 @@ use artel_types::{
     RunContinued, RunId, RunStarted, StreamName,
 };
 
-use super::crew::{Workers, git_failed};
-use super::sheets::Stands;
-use super::work::{Drafted, Work};
+use super::crew::{AgentExecutor, git_failed};
+use super::sheets::FileTextOrigin;
+use super::work::{DraftedPlanVersion, Work};
 use crate::caller::random_run;
-use crate::runs::{Company, House, LEASE, RENEW};
+use crate::runs::{LEASE, RENEW, RunEnvironment, RunObservers};
 use crate::workshop::Workshop;
 
 /// The outcome of a plan's run.
 #[derive(Debug)]
-pub struct Carried {
+pub struct PlanRunOutcome {
     pub run: RunId,
     /// The state of the plan.
     pub state: PlanState,
@@ -40,7 +40,7 @@ impl Workshop {
         &self,
         journal: &Journal,
         work: &Work,
-        drafted: &Drafted,
+        drafted: &DraftedPlanVersion,
         by: Actor,
     ) -> Result<RunId, Failure> {
         if by.kind == ActorKind::Program {
@@ -72,8 +72,8 @@ impl Workshop {
         id: &str,
         rules: PlanRunRules,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Carried, Failure> {
+        company: RunObservers,
+    ) -> Result<PlanRunOutcome, Failure> {
         let mut patience = self
             .patience(&*self.work_named(id)?.request.folder)
             .until(&company.stop);
@@ -91,8 +91,8 @@ impl Workshop {
         id: &str,
         rules: PlanRunRules,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Carried, Failure> {
+        company: RunObservers,
+    ) -> Result<PlanRunOutcome, Failure> {
         let work = self.work_named(id)?;
         let run = work.course.run().ok_or_else(|| {
             Failure::new(FailureCode::C004, "nobody has approved the plan yet")
@@ -102,21 +102,21 @@ impl Workshop {
         let left = self.attend(work.trace, run, &company).await?.left();
         if left.is_some() {
             let state = stands(&work);
-            return Ok(Carried { run, state, left });
+            return Ok(PlanRunOutcome { run, state, left });
         }
         // Another process may have finished the plan while this one watched.
         let work = self.work(work.trace)?;
         if stands(&work).is_over() && !self.is_cut_short(&work)? {
             let (state, left) = (stands(&work), None);
-            return Ok(Carried { run, state, left });
+            return Ok(PlanRunOutcome { run, state, left });
         }
         let folder = self.run_folder(Some(work.request.folder.as_ref()))?;
         let model = model.or(work.model_of(run));
-        let house = House::open(self, &folder, model, company).await?;
+        let house = RunEnvironment::open(self, &folder, model, company).await?;
         let Some(fence) = house.lease_in_turn(run).await? else {
             let left = Some(RunSuspendReason::Interrupted);
             let state = work.course.state().unwrap_or(PlanState::Approved);
-            return Ok(Carried { run, state, left });
+            return Ok(PlanRunOutcome { run, state, left });
         };
         let led = house.conduct_leased(&work, run, rules, &fence).await;
         house.gateway.rest(crate::runs::LAST_REST).await;
@@ -128,7 +128,7 @@ impl Workshop {
         };
         let work = self.work(work.trace)?;
         let state = work.course.state().unwrap_or(PlanState::Failed);
-        Ok(Carried { run, state, left })
+        Ok(PlanRunOutcome { run, state, left })
     }
 
     /// Folds the state of a plan's run from its events.
@@ -180,7 +180,7 @@ fn first_version(work: &Work, run: RunId) -> Option<u32> {
     })
 }
 
-impl House {
+impl RunEnvironment {
     /// Drives a plan's run while renewing its lease. The caller must release the lease
     /// whatever the outcome.
     async fn conduct_leased(
@@ -295,7 +295,7 @@ impl House {
             let Ok(work) = house.workshop.work(trace) else {
                 return;
             };
-            if let Ok(Stands::Theirs) = house.workshop.write_plan(&work, Some(conduct)) {
+            if let Ok(FileTextOrigin::Theirs) = house.workshop.write_plan(&work, Some(conduct)) {
                 let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
                 house.take_edit(&work, &mut said);
             }
@@ -414,7 +414,7 @@ impl House {
         work: &Work,
         chronicle: &RunJournal,
         events: &[Event],
-    ) -> Result<Workers, Failure> {
+    ) -> Result<AgentExecutor, Failure> {
         let begun = events.iter().find_map(|event| match &event.fact {
             Fact::BranchBegun(begun) => Some(begun.clone()),
             _ => None,
@@ -424,7 +424,7 @@ impl House {
         let line = self.line_of(chronicle.run())?;
         let portal = work.request.portal.as_deref();
         let portal = portal.and_then(|name| self.workshop.portal(name).ok());
-        Ok(Workers {
+        Ok(AgentExecutor {
             house: Arc::clone(self),
             chronicle: chronicle.clone(),
             at: self.tree_of(chronicle.run()),

@@ -18,7 +18,7 @@ use artel_types::{
 };
 use serde::Serialize;
 
-pub use decide::{ChangesetDone, Merging};
+pub use decide::{ChangesetMergeOptions, ChangesetReceipt};
 pub use shown::put_in_place;
 pub(crate) use shown::{
     approval, changeset_row, decisions, next, proof_line, row, title_of, waivers, word,
@@ -66,7 +66,7 @@ pub struct ChangesetRow {
 
 /// A changeset in detail.
 #[derive(Debug, Clone, Serialize)]
-pub struct ChangesetShown {
+pub struct ChangesetDetail {
     /// The row that stands for it in the list.
     #[serde(flatten)]
     pub row: ChangesetRow,
@@ -149,7 +149,7 @@ impl Workshop {
     }
 
     /// Returns one changeset in detail.
-    pub fn changeset(&self, id: &str) -> Result<ChangesetShown, Failure> {
+    pub fn changeset(&self, id: &str) -> Result<ChangesetDetail, Failure> {
         let work = self.work_named(id)?;
         let (mut row, mut created) = of_work(&work)?;
         let by_hand = self.brought_by_hand(&work, &created, None);

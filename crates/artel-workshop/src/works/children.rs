@@ -11,12 +11,12 @@ use artel_git::RunTree;
 use artel_skills::SkillAgentKind;
 use artel_types::{Actor, Event, Fact, Failure, RunId, TraceId};
 
-use super::contract::Contract;
+use super::contract::RunContract;
 use crate::caller::random_run;
-use crate::runs::{Beginning, House, Kin, RunDone, RunOrder};
+use crate::runs::{RunDriveOutcome, RunEnvironment, RunLineage, RunStartOptions, RunStartSpec};
 
 /// A run to begin for a part of something larger.
-pub(crate) struct Child {
+pub(crate) struct ChildRunSpec {
     /// The part's name within the parent run. Each name stands for one run.
     pub(crate) name: String,
     pub(crate) parent: Option<RunId>,
@@ -25,22 +25,22 @@ pub(crate) struct Child {
     /// Context that the agent needs for its task.
     pub(crate) told: Option<String>,
     /// The terms of the run.
-    pub(crate) contract: Contract,
+    pub(crate) contract: RunContract,
     /// The files to work in, or `None` for read access to the person's files.
     pub(crate) tree: Option<(PathBuf, Arc<RunTree>)>,
 }
 
 /// The outcome of a child run.
-pub(crate) enum Came {
+pub(crate) enum ChildRunOutcome {
     /// The run is over; holds its outcome and its events.
-    Over(Box<RunDone>, Vec<Event>),
+    Over(Box<RunDriveOutcome>, Vec<Event>),
     /// The run was left unfinished.
     Left(RunSuspendReason),
 }
 
-impl Came {
+impl ChildRunOutcome {
     /// Returns the finished run, or the reason for leaving it as `Err`.
-    pub(crate) fn left(self) -> Result<(Box<RunDone>, Vec<Event>), PlanOrderOutcome> {
+    pub(crate) fn left(self) -> Result<(Box<RunDriveOutcome>, Vec<Event>), PlanOrderOutcome> {
         match self {
             Self::Over(done, events) => Ok((done, events)),
             Self::Left(left) => Err(PlanOrderOutcome::Left(left)),
@@ -48,16 +48,16 @@ impl Came {
     }
 }
 
-impl House {
+impl RunEnvironment {
     /// Begins a child run, or resumes one that another process left, and drives it. `finish`
     /// can complete the contract with the run's id before the run begins.
     pub(crate) async fn child(
         self: &Arc<Self>,
         trace: TraceId,
-        child: Child,
-        finish: impl FnOnce(RunId, &mut Contract),
-    ) -> Result<Came, Failure> {
-        let Child {
+        child: ChildRunSpec,
+        finish: impl FnOnce(RunId, &mut RunContract),
+    ) -> Result<ChildRunOutcome, Failure> {
+        let ChildRunSpec {
             name,
             parent,
             role,
@@ -73,7 +73,7 @@ impl House {
         };
         finish(run, &mut contract);
         let inherits = self.ordered().for_child(contract.terms(parent));
-        let kin = Kin {
+        let kin = RunLineage {
             parent,
             call: Some(name),
             is_called: parent.is_some(),
@@ -85,17 +85,17 @@ impl House {
                 .as_ref()
                 .map(|(at, tree)| self.standing_on(at, tree, run)),
             place: tree.map(|(at, _)| at),
-            ..Kin::root(Vec::new(), inherits)
+            ..RunLineage::root(Vec::new(), inherits)
         };
         let done = if known.is_some() && self.is_prepared(trace, run)? {
             Box::pin(self.take_up(run, Some(kin))).await?
         } else {
-            let order = RunOrder {
+            let order = RunStartOptions {
                 arguments: vec![task],
                 model: kin.inherits.model().map(str::to_owned),
-                ..RunOrder::default()
+                ..RunStartOptions::default()
             };
-            let beginning = Beginning {
+            let beginning = RunStartSpec {
                 run,
                 trace,
                 skill: None,
@@ -105,10 +105,10 @@ impl House {
             Box::pin(self.begin(beginning)).await?
         };
         match done.left {
-            Some(left) => Ok(Came::Left(left)),
+            Some(left) => Ok(ChildRunOutcome::Left(left)),
             None => {
                 let events = self.told_by(trace, done.run)?;
-                Ok(Came::Over(Box::new(done), events))
+                Ok(ChildRunOutcome::Over(Box::new(done), events))
             }
         }
     }

@@ -15,8 +15,8 @@ use artel_types::{ContextLoaded, Failure, FailureCode, ForeignSource, Timestamp,
 
 use super::inbox::note;
 use super::work::Work;
-use crate::portals::Homebound;
-use crate::runs::House;
+use crate::portals::PortalPrivacyLabels;
+use crate::runs::RunEnvironment;
 
 /// Share of the token budget that is used, in percent, because token counts are estimates.
 const MARGIN: u32 = 80;
@@ -28,7 +28,7 @@ const LARGEST: u64 = 4 << 20;
 const MOST_REPORTS: usize = 20;
 
 /// The notes that were loaded.
-pub(super) struct Context {
+pub(super) struct PlanningContext {
     /// The text in the prompt.
     pub(super) text: String,
     /// The event to record.
@@ -39,9 +39,9 @@ pub(super) struct Context {
     pub(super) warnings: Vec<String>,
 }
 
-impl House {
+impl RunEnvironment {
     /// Loads the notes that a plan of this piece of work may need.
-    pub(super) fn load_context(&self, work: &Work) -> Result<Context, Failure> {
+    pub(super) fn load_context(&self, work: &Work) -> Result<PlanningContext, Failure> {
         let root = self.workshop.root();
         let mut paths = notes_in(&root.join("Knowledge/Context"));
         if let Some(portal) = &work.request.portal {
@@ -79,7 +79,7 @@ impl House {
             skipped: choice.skipped.clone(),
             truncated: choice.truncated.iter().map(|it| it.path.clone()).collect(),
         };
-        Ok(Context {
+        Ok(PlanningContext {
             text: laid_out(&choice, &texts),
             foreign: self.foreign_in_reports(&choice, &texts)?,
             fact,
@@ -115,7 +115,7 @@ impl House {
         let reader = self.journal.reader();
         let homebound = match self.privacy(self.privacy_of(work)) {
             PrivacyLabel::LocalOnly => BTreeSet::new(),
-            PrivacyLabel::Any => Homebound::read(reader)?.works(reader)?,
+            PrivacyLabel::Any => PortalPrivacyLabels::read(reader)?.works(reader)?,
         };
         let shorts: Vec<String> = homebound.iter().map(TraceId::short).collect();
         let own = work.trace.short();

@@ -14,7 +14,7 @@ use crate::runs::ChildTerms;
 
 /// The terms of one run, in addition to its role.
 #[derive(Clone)]
-pub(crate) struct Contract {
+pub(crate) struct RunContract {
     /// The subject of the run, on one line.
     pub(crate) title: String,
     /// The step that the run works on.
@@ -41,12 +41,12 @@ pub(crate) struct Contract {
     /// The privacy label for the run's content.
     pub(crate) privacy: PrivacyLabel,
     /// Whether the task contains the workshop's own notes already.
-    pub(crate) brings: Brings,
+    pub(crate) brings: WorkshopNotesPlacement,
 }
 
 /// Whether a task contains the workshop's own notes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Brings {
+pub(crate) enum WorkshopNotesPlacement {
     /// The notes come before the task, as for every run.
     #[default]
     Nothing,
@@ -54,7 +54,7 @@ pub(crate) enum Brings {
     Context,
 }
 
-impl Contract {
+impl RunContract {
     /// Returns terms that add nothing to the role.
     pub(crate) fn new(title: impl Into<String>, reason: ModelCallReason) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Contract {
             calls: None,
             directive: None,
             privacy: PrivacyLabel::Any,
-            brings: Brings::Nothing,
+            brings: WorkshopNotesPlacement::Nothing,
         }
     }
 

@@ -25,13 +25,13 @@ use artel_types::{EventDraft, Fact, Failure, FailureCode, RunId, StreamName, Tra
 
 pub(crate) use close::deferred;
 
-use super::named::Named;
-use super::prover::{Prover, done_with};
-use crate::runs::{House, Steer};
+use super::named::WorkPlanVocabulary;
+use super::prover::{ProjectCheckRunner, done_with};
+use crate::runs::{RunEnvironment, SteeringCommand};
 
 /// The agent executor, which carries out one plan.
-pub(crate) struct Workers {
-    pub(crate) house: Arc<House>,
+pub(crate) struct AgentExecutor {
+    pub(crate) house: Arc<RunEnvironment>,
     /// The journal of the plan's run.
     pub(crate) chronicle: RunJournal,
     pub(crate) line: Arc<PlanBranch>,
@@ -46,35 +46,35 @@ pub(crate) struct Workers {
     pub(crate) request: String,
     pub(crate) portal: Option<String>,
     /// The roles, tools and scripts that a changed plan may name.
-    pub(crate) named: Named,
+    pub(crate) named: WorkPlanVocabulary,
     /// Commands that check the project, if the person named any.
     pub(crate) checks: Vec<String>,
     pub(crate) privacy: PrivacyLabel,
     /// Held while the branch moves, so that parallel steps are committed one by one.
     pub(crate) branch_turn: Arc<std::sync::Mutex<()>>,
     /// The budget set aside for the steps under way.
-    pub(crate) shares: share::Shares,
+    pub(crate) shares: share::StepBudgetShares,
 }
 
 /// The step, round, part and plan state that an order belongs to.
 #[derive(Clone)]
-pub(super) struct Spot {
+pub(super) struct StepContext {
     pub(super) spec: PlanStep,
     pub(super) round: u32,
     pub(super) part: AttemptPart,
     pub(super) state: Arc<PlanRun>,
 }
 
-impl Spot {
+impl StepContext {
     /// Returns the tree that the present attempt left, and the tree it started from.
-    pub(super) fn left_by(&self, workers: &Workers) -> (String, String) {
+    pub(super) fn left_by(&self, workers: &AgentExecutor) -> (String, String) {
         let step = self.state.step(&self.spec.id);
         let left = step.and_then(|it| Some((it.tree.clone()?, it.base.clone()?)));
         left.unwrap_or_else(|| (workers.base.clone(), workers.base.clone()))
     }
 }
 
-impl Workers {
+impl AgentExecutor {
     pub(super) fn trace(&self) -> TraceId {
         self.chronicle.trace()
     }
@@ -89,7 +89,7 @@ impl Workers {
         Ok(head.unwrap_or_else(|| self.base.clone()))
     }
 
-    pub(super) fn prover(&self, state: &PlanRun) -> Prover {
+    pub(super) fn prover(&self, state: &PlanRun) -> ProjectCheckRunner {
         let named = state.baseline().map(|taken| taken.commands.clone());
         let is_detected = |command: &String| command.starts_with(DETECTED);
         let named = named.unwrap_or_default();
@@ -98,7 +98,7 @@ impl Workers {
         } else {
             named
         };
-        Prover::new(&self.house, &self.chronicle, commands)
+        ProjectCheckRunner::new(&self.house, &self.chronicle, commands)
     }
 
     /// Opens a checkout, or makes it.
@@ -153,7 +153,7 @@ impl Workers {
                     Failure::new(FailureCode::X001, format!("the plan has no step `{step}`"))
                 })?;
                 self.hold(&spec).await?;
-                let spot = Spot {
+                let spot = StepContext {
                     spec,
                     round,
                     part,
@@ -172,7 +172,7 @@ impl Workers {
     }
 
     /// Steers runs below this one.
-    async fn steer(&self, runs: Vec<RunId>, steer: &Steer) -> Result<(), Failure> {
+    async fn steer(&self, runs: Vec<RunId>, steer: &SteeringCommand) -> Result<(), Failure> {
         if runs.is_empty() {
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl Workers {
         Ok(())
     }
 
-    async fn part(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    async fn part(self: &Arc<Self>, spot: StepContext) -> Result<PlanOrderOutcome, Failure> {
         match spot.part {
             AttemptPart::Start => self.start(spot).await,
             AttemptPart::Criteria => self.criteria(spot).await,
@@ -203,7 +203,7 @@ impl Workers {
 /// Prefix in the baseline of a command that was detected, not named by the person.
 pub(super) const DETECTED: &str = "found: ";
 
-impl PlanExecutor for Workers {
+impl PlanExecutor for AgentExecutor {
     fn carry_out(
         self: Arc<Self>,
         order: PlanRunOrder,
@@ -215,7 +215,7 @@ impl PlanExecutor for Workers {
     fn call_off(self: Arc<Self>) -> Doing<()> {
         Box::pin(async move {
             let open = self.house.workshop.open_below(self.run())?;
-            self.steer(open, &Steer::Cancel).await
+            self.steer(open, &SteeringCommand::Cancel).await
         })
     }
 
@@ -228,7 +228,7 @@ impl PlanExecutor for Workers {
                     held.push(agent);
                 }
             }
-            self.steer(held, &Steer::Resume).await
+            self.steer(held, &SteeringCommand::Resume).await
         })
     }
 }

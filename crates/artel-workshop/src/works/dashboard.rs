@@ -12,12 +12,12 @@ use artel_rules::request::file::RequestStatus;
 use artel_types::plan::PlanState;
 use artel_types::{Failure, FailureCode, Timestamp, TraceId};
 
-use super::calls::OpenCall;
+use super::calls::CallAwaitingApproval;
 use super::changeset::title_of;
 use super::report::ReportRow;
-use super::waiting::{WaitSort, Waits};
+use super::waiting::{AttentionItem, AttentionKind};
 use super::work::Work;
-use crate::board::{Board, Drivers, Page, WorkRow, WorksWanted};
+use crate::board::{DriverProcesses, PagedRows, WorkIndexQuery, WorkRow, WorkshopIndex};
 use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::workshop::Workshop;
@@ -76,10 +76,10 @@ pub(crate) fn outside(page: &str) -> String {
 
 /// Everything that the page shows.
 #[derive(Debug)]
-pub struct Overview {
-    calls: Vec<OpenCall>,
-    waits: Vec<Arc<Waits>>,
-    counts: Counts,
+pub struct DashboardOverview {
+    calls: Vec<CallAwaitingApproval>,
+    waits: Vec<Arc<AttentionItem>>,
+    counts: DashboardCounts,
     active: (Vec<TraceId>, usize),
     planned: (Vec<TraceId>, usize),
     failed: (Vec<TraceId>, usize),
@@ -87,7 +87,7 @@ pub struct Overview {
 }
 
 #[derive(Debug)]
-struct Counts {
+struct DashboardCounts {
     pending: usize,
     done: usize,
 }
@@ -95,7 +95,7 @@ struct Counts {
 impl Workshop {
     /// Writes the dashboard if its content would change. A page that a person removed stays
     /// removed.
-    pub fn write_dashboard(&self, overview: &Overview) -> Result<(), Failure> {
+    pub fn write_dashboard(&self, overview: &DashboardOverview) -> Result<(), Failure> {
         let file = self.root.join(PAGE);
         if file.symlink_metadata().is_err() {
             return Ok(());
@@ -125,12 +125,15 @@ impl Workshop {
     }
 
     /// Returns the page's content, folded from the journal.
-    pub fn overview(&self) -> Result<Overview, Failure> {
-        Ok(Overview::of(&self.board_of_waits()?, &self.drivers_now()?))
+    pub fn overview(&self) -> Result<DashboardOverview, Failure> {
+        Ok(DashboardOverview::of(
+            &self.board_of_waits()?,
+            &self.drivers_now()?,
+        ))
     }
 
     /// Returns Artel's part of the page.
-    fn dashboard(&self, overview: &Overview) -> Result<String, Failure> {
+    fn dashboard(&self, overview: &DashboardOverview) -> Result<String, Failure> {
         let counts = &overview.counts;
         let needs = overview.calls.len() + overview.waits.len();
         let mut text = format!(
@@ -165,7 +168,7 @@ impl Workshop {
     }
 
     /// Lists what needs a person, with calls awaiting approval first.
-    fn needs(&self, overview: &Overview) -> Result<Vec<String>, Failure> {
+    fn needs(&self, overview: &DashboardOverview) -> Result<Vec<String>, Failure> {
         let mut waits = Vec::new();
         for call in overview.calls.iter().take(MOST) {
             let what = self.whole_text(&call.asked.shown)?;
@@ -198,27 +201,27 @@ impl Workshop {
     }
 }
 
-impl Overview {
+impl DashboardOverview {
     /// Takes the content from the workshop index, so a caller that keeps an index does no
     /// extra work.
-    pub fn of(board: &Board, drivers: &Drivers) -> Self {
+    pub fn of(board: &WorkshopIndex, drivers: &DriverProcesses) -> Self {
         // The daemon resumes work that was left, so it needs no person.
         let mut waits = board.waiting(drivers);
-        waits.retain(|it| it.kind != WaitSort::Left);
-        let some = |wanted: WorksWanted| {
+        waits.retain(|it| it.kind != AttentionKind::Left);
+        let some = |wanted: WorkIndexQuery| {
             let limit = MOST;
-            board.works(&WorksWanted { limit, ..wanted }, drivers)
+            board.works(&WorkIndexQuery { limit, ..wanted }, drivers)
         };
         let in_state = |state| {
-            some(WorksWanted {
+            some(WorkIndexQuery {
                 state: Some(state),
-                ..WorksWanted::default()
+                ..WorkIndexQuery::default()
             })
         };
         let with = |status| {
-            some(WorksWanted {
+            some(WorkIndexQuery {
                 status: Some(status),
-                ..WorksWanted::default()
+                ..WorkIndexQuery::default()
             })
         };
         let count = |status| usize::try_from(with(status).total).unwrap_or(usize::MAX);
@@ -232,14 +235,14 @@ impl Overview {
         Self {
             calls: board.calls(drivers),
             waits,
-            counts: Counts {
+            counts: DashboardCounts {
                 pending: count(RequestStatus::Pending) + count(RequestStatus::Processing),
                 done: count(RequestStatus::Done) + count(RequestStatus::Answered),
             },
             active: (active, all),
-            planned: shown(&some(WorksWanted {
+            planned: shown(&some(WorkIndexQuery {
                 planned: true,
-                ..WorksWanted::default()
+                ..WorkIndexQuery::default()
             })),
             failed: shown(&with(RequestStatus::Failed)),
             reports: (reports.into_iter().take(MOST).collect(), told),
@@ -247,7 +250,7 @@ impl Overview {
     }
 }
 
-fn shown(page: &Page<WorkRow>) -> (Vec<TraceId>, usize) {
+fn shown(page: &PagedRows<WorkRow>) -> (Vec<TraceId>, usize) {
     let traces = page.rows.iter().map(|row| row.trace).collect();
     (traces, usize::try_from(page.total).unwrap_or(usize::MAX))
 }

@@ -12,7 +12,7 @@ use crate::workshop::Workshop;
 
 /// The expected usage of a step.
 #[derive(Debug, Clone, Serialize)]
-pub struct Estimate {
+pub struct StepEstimate {
     pub step: String,
     /// Tokens, both input and output.
     pub tokens: u64,
@@ -33,14 +33,14 @@ impl Workshop {
         &self,
         plan: &Plan,
         model: Option<&str>,
-    ) -> Result<Vec<Estimate>, Failure> {
+    ) -> Result<Vec<StepEstimate>, Failure> {
         // Without a model the price is unknown, but the plan can still be read.
         let models = self.models(model).await?;
         let of = |step: &PlanStep| {
             let tokens = tokens_of(step);
             let by_role = self.caller.role(&step.role).ok().and_then(|it| it.model);
             let chosen = models.choose(model.or(by_role.as_deref())).ok();
-            Estimate {
+            StepEstimate {
                 step: step.id.clone(),
                 tokens,
                 cost: chosen.as_ref().and_then(|chosen| price(chosen, tokens)),

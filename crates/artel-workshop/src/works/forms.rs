@@ -34,7 +34,7 @@ pub(crate) const VERDICT: &str = "verdict";
 pub(crate) type Look = dyn Fn(&Value) -> Result<String, Vec<String>> + Send + Sync;
 
 /// A tool that takes one structured answer.
-pub(crate) struct Form {
+pub(crate) struct StructuredAnswerTool {
     card: ToolDescriptor,
     look: Box<Look>,
     refused: AtomicU32,
@@ -43,9 +43,9 @@ pub(crate) struct Form {
 /// A verifier's verdict, as it is handed in.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Verdict {
+pub(crate) struct VerifierVerdict {
     /// `pass` or `fail`.
-    pub(crate) verdict: Passes,
+    pub(crate) verdict: VerdictResult,
     /// Advice for the next attempt.
     #[serde(default)]
     pub(crate) feedback: String,
@@ -59,13 +59,13 @@ pub(crate) struct Verdict {
     pub(crate) outputs: serde_json::Map<String, Value>,
     /// Where the fault lies if a test fails.
     #[serde(default)]
-    pub(crate) fault: Option<AtFault>,
+    pub(crate) fault: Option<VerdictFault>,
 }
 
 /// The result of a verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Passes {
+pub(crate) enum VerdictResult {
     #[serde(alias = "PASS")]
     Pass,
     #[default]
@@ -76,7 +76,7 @@ pub(crate) enum Passes {
 /// Where the fault lies if a test fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum AtFault {
+pub(crate) enum VerdictFault {
     /// The test asks for the wrong thing.
     Test,
     /// The code does the wrong thing.
@@ -86,11 +86,11 @@ pub(crate) enum AtFault {
 /// The criteria that an inspector hands in before the work.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Criteria {
+pub(crate) struct InspectorCriteria {
     pub(crate) criteria: Vec<Requirement>,
 }
 
-impl Form {
+impl StructuredAnswerTool {
     /// Makes a tool for a structured answer.
     pub(crate) fn tool(
         name: &str,
@@ -117,7 +117,7 @@ impl Form {
     }
 }
 
-impl Tool for Form {
+impl Tool for StructuredAnswerTool {
     fn card(&self) -> &ToolDescriptor {
         &self.card
     }
@@ -188,18 +188,18 @@ pub(crate) fn verdict_form(
 ) -> Arc<dyn Tool> {
     let description = "Hands in your verdict about the step. A pass without evidence that you \
                        looked at yourself is not taken.";
-    Form::tool(
+    StructuredAnswerTool::tool(
         VERDICT,
         "Hand in the verdict",
         description,
         verdict_shape(judge),
         move |input| {
-            let mut verdict: Verdict = shaped(input)?;
+            let mut verdict: VerifierVerdict = shaped(input)?;
             let fails = |it: &VerdictFinding| it.severity.fails();
             let was_charged = verdict.findings.iter().any(fails);
             lines.lower(&mut verdict.findings);
             let is_charged = verdict.findings.iter().any(fails);
-            if verdict.verdict == Passes::Fail {
+            if verdict.verdict == VerdictResult::Fail {
                 let is_silent = verdict.feedback.trim().is_empty();
                 return match is_silent {
                     true if verdict.findings.is_empty() => {
@@ -296,13 +296,13 @@ pub(crate) fn criteria_form() -> Arc<dyn Tool> {
         "properties": {"criteria": {"type": "array", "items": claim}},
     });
     let description = "Hands in what has to hold once the step is done.";
-    Form::tool(
+    StructuredAnswerTool::tool(
         CRITERIA,
         "Hand in the criteria",
         description,
         input,
         |input| {
-            let criteria: Criteria = shaped(input)?;
+            let criteria: InspectorCriteria = shaped(input)?;
             let is_empty = criteria.criteria.iter().all(|it| it.text.trim().is_empty());
             if is_empty {
                 Err(vec!["there are no criteria in it".to_owned()])

@@ -6,15 +6,15 @@ use artel_rules::conduct::PlanRunRules;
 use artel_types::plan::PlanState;
 use artel_types::{Failure, RunId, TraceId};
 
-use super::ask::Settled;
-use super::carry::Carried;
+use super::ask::RequestOutcome;
+use super::carry::PlanRunOutcome;
 use super::work::Work;
-use crate::runs::{Company, RunDone, Standing};
+use crate::runs::{RunDriveOutcome, RunObservers, RunStatus};
 use crate::workshop::Workshop;
 
 /// The next action for a piece of work that needs no decision of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub enum NextWorkAction {
     /// Answer it, plan it, or revise its plan.
     TakeOn,
     /// Carry out its plan.
@@ -23,29 +23,31 @@ pub enum Due {
 
 /// The progress that was made.
 #[derive(Debug)]
-pub enum Went {
+pub enum WorkAdvanceOutcome {
     /// A request was answered or planned, or it failed.
-    Settled(Settled),
+    Settled(RequestOutcome),
     /// A plan was carried out or left unfinished.
-    Carried(Carried),
+    Carried(PlanRunOutcome),
     /// A run outside any plan was continued.
-    Ran(Box<RunDone>),
+    Ran(Box<RunDriveOutcome>),
     /// No action was possible without a person or the present driver.
     Nothing,
 }
 
 impl Workshop {
     /// Returns the next action that needs no decision, if there is one.
-    pub fn due(&self, work: &Work) -> Result<Option<Due>, Failure> {
+    pub fn due(&self, work: &Work) -> Result<Option<NextWorkAction>, Failure> {
         let state = work.course.state();
         Ok(match state {
-            Some(PlanState::Approved | PlanState::Running) => Some(Due::CarryOut),
-            Some(PlanState::Exploring | PlanState::Drafting) => Some(Due::TakeOn),
-            _ if work.course.is_awaiting_architect() => Some(Due::TakeOn),
+            Some(PlanState::Approved | PlanState::Running) => Some(NextWorkAction::CarryOut),
+            Some(PlanState::Exploring | PlanState::Drafting) => Some(NextWorkAction::TakeOn),
+            _ if work.course.is_awaiting_architect() => Some(NextWorkAction::TakeOn),
             None if work.course.request().is_some_and(|it| it.settled.is_none()) => {
-                Some(Due::TakeOn)
+                Some(NextWorkAction::TakeOn)
             }
-            Some(state) if state.is_over() && self.is_cut_short(work)? => Some(Due::CarryOut),
+            Some(state) if state.is_over() && self.is_cut_short(work)? => {
+                Some(NextWorkAction::CarryOut)
+            }
             _ => None,
         })
     }
@@ -56,8 +58,8 @@ impl Workshop {
         self: &Arc<Self>,
         trace: TraceId,
         (rules, model): (PlanRunRules, Option<&str>),
-        company: Company,
-    ) -> Result<Went, Failure> {
+        company: RunObservers,
+    ) -> Result<WorkAdvanceOutcome, Failure> {
         let work = self.work(trace)?;
         // The process that drives the run has it. If it leaves the run, the work is found again.
         let drivers = self.drivers_now()?;
@@ -66,15 +68,18 @@ impl Workshop {
             .run()
             .is_some_and(|run| drivers.run(run).is_some())
         {
-            return Ok(Went::Nothing);
+            return Ok(WorkAdvanceOutcome::Nothing);
         }
         match self.due(&work)? {
-            Some(Due::CarryOut) => self.carried(trace, (rules, model), company).await,
-            Some(Due::TakeOn) => match self.take_on(trace, model, company.clone()).await? {
-                Settled::AtOnce { .. } => self.carried(trace, (rules, model), company).await,
-                settled => Ok(Went::Settled(settled)),
+            Some(NextWorkAction::CarryOut) => self.carried(trace, (rules, model), company).await,
+            Some(NextWorkAction::TakeOn) => match self
+                .take_on(trace, model, company.clone())
+                .await?
+            {
+                RequestOutcome::AtOnce { .. } => self.carried(trace, (rules, model), company).await,
+                settled => Ok(WorkAdvanceOutcome::Settled(settled)),
             },
-            None => Ok(Went::Nothing),
+            None => Ok(WorkAdvanceOutcome::Nothing),
         }
     }
 
@@ -83,24 +88,24 @@ impl Workshop {
         self: &Arc<Self>,
         run: RunId,
         model: Option<&str>,
-        company: Company,
-    ) -> Result<Went, Failure> {
+        company: RunObservers,
+    ) -> Result<WorkAdvanceOutcome, Failure> {
         let (standing, driver) = self.standing_of(run)?;
-        if standing != Standing::Left || driver.is_some() {
-            return Ok(Went::Nothing);
+        if standing != RunStatus::Left || driver.is_some() {
+            return Ok(WorkAdvanceOutcome::Nothing);
         }
         let done = self.resume_run(run, model, company).await?;
-        Ok(Went::Ran(Box::new(done)))
+        Ok(WorkAdvanceOutcome::Ran(Box::new(done)))
     }
 
     async fn carried(
         self: &Arc<Self>,
         trace: TraceId,
         (rules, model): (PlanRunRules, Option<&str>),
-        company: Company,
-    ) -> Result<Went, Failure> {
+        company: RunObservers,
+    ) -> Result<WorkAdvanceOutcome, Failure> {
         let id = trace.to_string();
         let carried = self.carry_out(&id, rules, model, company).await?;
-        Ok(Went::Carried(carried))
+        Ok(WorkAdvanceOutcome::Carried(carried))
     }
 }

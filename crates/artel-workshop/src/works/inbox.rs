@@ -24,15 +24,15 @@ use artel_types::plan::{PlanState, Urgency};
 use artel_types::{ActorSurface, Fact, Failure, Timestamp, TraceId};
 use serde::Serialize;
 
-pub(crate) use index::Index;
-pub use names::InboxName;
-pub(crate) use theirs::{Kept, advice_for, advice_for_request};
+pub(crate) use index::RequestFileIndex;
+pub use names::InboxFileKind;
+pub(crate) use theirs::{PreservedTexts, advice_for, advice_for_request};
 
 use super::work::Work;
-use crate::board::Board;
+use crate::board::WorkshopIndex;
 use crate::runs::LEASE;
-use crate::workshop::{Open, Workshop};
-use look::Look;
+use crate::workshop::{OpenWorkshopJournal, Workshop};
+use look::InboxScanContext;
 
 /// The folder for new requests.
 const REQUESTS: &str = "Inbox/Requests";
@@ -48,9 +48,9 @@ const AT_ONCE: usize = 500;
 
 /// The result of an inbox scan.
 #[derive(Debug, Default, Serialize)]
-pub struct Scanned {
+pub struct InboxScanOutcome {
     /// The files that were taken, refused or corrected.
-    pub files: Vec<Found>,
+    pub files: Vec<InboxFileOutcome>,
     /// The pieces of work to be planned now, the most urgent first.
     #[serde(skip)]
     pub due: Vec<TraceId>,
@@ -61,7 +61,7 @@ pub struct Scanned {
 
 /// The result for one file.
 #[derive(Debug, Clone, Serialize)]
-pub struct Found {
+pub struct InboxFileOutcome {
     /// The file, relative to the workshop.
     pub file: String,
     /// `taken`, `refused`, `moved`, `edited`, `approved`, `rejected`, `commented` or
@@ -79,7 +79,7 @@ type Due = (Reverse<Urgency>, Timestamp, TraceId);
 
 /// The files to look at: requests by path, plans by name.
 #[derive(Debug, Default)]
-struct Tray {
+struct InboxFileBatch {
     requests: Vec<PathBuf>,
     plans: BTreeSet<String>,
 }
@@ -87,8 +87,8 @@ struct Tray {
 impl Workshop {
     /// Takes in the files that people added to the inbox or changed there. Only one process at
     /// a time scans.
-    pub async fn scan_inbox(&self) -> Result<Scanned, Failure> {
-        let mut tray = Tray {
+    pub async fn scan_inbox(&self) -> Result<InboxScanOutcome, Failure> {
+        let mut tray = InboxFileBatch {
             requests: requests::all_in(&self.root.join(REQUESTS)),
             plans: BTreeSet::new(),
         };
@@ -118,10 +118,10 @@ impl Workshop {
     /// requests, and plans that were edited, moved, marked, commented on or removed. Other
     /// files are skipped. Only work that became due through these files is returned as due.
     /// [`Workshop::scan_inbox`] finds what was left earlier.
-    pub async fn take_files(&self, files: &[PathBuf]) -> Result<Scanned, Failure> {
+    pub async fn take_files(&self, files: &[PathBuf]) -> Result<InboxScanOutcome, Failure> {
         let tray = self.sorted(files);
         if tray.requests.is_empty() && tray.plans.is_empty() {
-            return Ok(Scanned::default());
+            return Ok(InboxScanOutcome::default());
         }
         self.take(tray, "artel inbox").await
     }
@@ -129,7 +129,7 @@ impl Workshop {
     /// Returns the files of open plans that are missing: the process that should have written
     /// one was killed, or the file was removed while no process watched.
     /// [`Workshop::take_files`] writes them again.
-    pub fn lost_plan_files(&self, board: &Board) -> Vec<PathBuf> {
+    pub fn lost_plan_files(&self, board: &WorkshopIndex) -> Vec<PathBuf> {
         let lies = |name: &String| {
             let mut folders = [PLANS, ACTIVE].into_iter();
             folders.any(|folder| self.root.join(folder).join(name).exists())
@@ -147,16 +147,17 @@ impl Workshop {
         let Some(file) = tray.requests.first() else {
             return Ok(());
         };
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let owner = LeaseOwner::this_process("artel inbox");
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
-        let told = Look::new(self, &journal, &lease.fence).and_then(|mut it| it.restless(file));
+        let told = InboxScanContext::new(self, &journal, &lease.fence)
+            .and_then(|mut it| it.restless(file));
         drop(journal.release_lease(&lease.fence).await);
         told
     }
 
-    fn sorted(&self, files: &[PathBuf]) -> Tray {
-        let mut tray = Tray::default();
+    fn sorted(&self, files: &[PathBuf]) -> InboxFileBatch {
+        let mut tray = InboxFileBatch::default();
         for file in files {
             let file = self.root.join(file);
             let Ok(inside) = file.strip_prefix(&self.root) else {
@@ -171,7 +172,7 @@ impl Workshop {
                     tray.requests.push(file);
                 }
                 REQUESTS => note::clear_orphan(&file),
-                PLANS | ACTIVE if InboxName::of(name) != InboxName::Passing => {
+                PLANS | ACTIVE if InboxFileKind::of(name) != InboxFileKind::Passing => {
                     note::clear_orphan(&file);
                     tray.plans.insert(name.to_owned());
                 }
@@ -187,14 +188,15 @@ impl Workshop {
         tray
     }
 
-    async fn take(&self, tray: Tray, who: &str) -> Result<Scanned, Failure> {
-        let Open { journal, notes } = self.open()?;
+    async fn take(&self, tray: InboxFileBatch, who: &str) -> Result<InboxScanOutcome, Failure> {
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let owner = LeaseOwner::this_process(who);
         let lease = journal.take_lease("inbox", owner, LEASE).await?;
         let taken = self.take_by_parts(&journal, &lease.fence, &tray).await;
         if taken.is_err() {
             // Forget what was noted but not recorded.
-            *self.inbox.lock().unwrap_or_else(PoisonError::into_inner) = Index::default();
+            *self.inbox.lock().unwrap_or_else(PoisonError::into_inner) =
+                RequestFileIndex::default();
         }
         // If the lease cannot be released, the next process takes it over.
         drop(journal.release_lease(&lease.fence).await);
@@ -207,18 +209,18 @@ impl Workshop {
         &self,
         journal: &Journal,
         fence: &LeaseFence,
-        tray: &Tray,
-    ) -> Result<Scanned, Failure> {
+        tray: &InboxFileBatch,
+    ) -> Result<InboxScanOutcome, Failure> {
         let (mut files, mut due) = (Vec::new(), Vec::new());
         for requests in tray.requests.chunks(AT_ONCE) {
-            let mut look = Look::new(self, journal, fence)?;
+            let mut look = InboxScanContext::new(self, journal, fence)?;
             due.extend(look.take_requests(requests, &mut files)?);
             drop(look);
             journal.renew_lease(fence, LEASE).await?;
         }
         for name in &tray.plans {
             let found = self.take_plan(journal, name)?;
-            if let Some(Found {
+            if let Some(InboxFileOutcome {
                 what: "commented",
                 trace: Some(trace),
                 ..
@@ -231,7 +233,7 @@ impl Workshop {
             }
             files.extend(found);
         }
-        Ok(Scanned {
+        Ok(InboxScanOutcome {
             files,
             due: in_turn(due),
             notes: Vec::new(),

@@ -7,21 +7,21 @@ use artel_types::plan::{Plan, PlanState};
 use artel_types::{Failure, Money, PlanAdopted, RecordedText, RequestCreated, TraceId};
 use serde_json::{Value, json};
 
-use super::ask::Prospect;
-use super::estimate::Estimate;
+use super::ask::UnrecordedRequest;
+use super::estimate::StepEstimate;
 use super::sheets::hash_of;
-use super::work::{Drafted, Work};
+use super::work::{DraftedPlanVersion, Work};
 use crate::workshop::Workshop;
 
 /// A version of a plan with everything shown about it.
-pub struct PlanLook {
+pub struct PlanVersionDetail {
     pub work: Work,
     /// The version as it was handed in.
-    pub drafted: Drafted,
+    pub drafted: DraftedPlanVersion,
     /// The plan. If it is being carried out, it may have grown since its approval.
     pub plan: Plan,
     /// The expected usage of its steps.
-    pub estimates: Vec<Estimate>,
+    pub estimates: Vec<StepEstimate>,
     /// Sentences about budgets that the expected usage exceeds.
     pub short: Vec<String>,
     /// The progress, if this version is being carried out or would take over from the one that
@@ -31,7 +31,11 @@ pub struct PlanLook {
 
 impl Workshop {
     /// Gathers the details of a plan's version: the named one, or the newest.
-    pub async fn plan_look(&self, work: Work, version: Option<u32>) -> Result<PlanLook, Failure> {
+    pub async fn plan_look(
+        &self,
+        work: Work,
+        version: Option<u32>,
+    ) -> Result<PlanVersionDetail, Failure> {
         self.plan_look_with(work, version, None).await
     }
 
@@ -42,7 +46,7 @@ impl Workshop {
         work: Work,
         version: Option<u32>,
         model: Option<&str>,
-    ) -> Result<PlanLook, Failure> {
+    ) -> Result<PlanVersionDetail, Failure> {
         let (drafted, plan) = self.plan_of(&work, version)?;
         let done = work.course.approved().map(|it| it.version.number);
         let number = drafted.fact.version;
@@ -75,7 +79,7 @@ impl Workshop {
         let named = run.map_or(work.request.model.as_deref(), |run| work.model_of(run));
         let model = model.or(named);
         let estimates = self.estimate(&plan, model).await?;
-        let mut look = PlanLook {
+        let mut look = PlanVersionDetail {
             work,
             drafted,
             plan,
@@ -103,7 +107,7 @@ impl Workshop {
     }
 
     /// Returns an unrecorded request in the format for programs.
-    pub fn prospect_value(&self, prospect: &Prospect) -> Value {
+    pub fn prospect_value(&self, prospect: &UnrecordedRequest) -> Value {
         let mut value = self.asked_value(&prospect.request, prospect.trace);
         value["status"] = json!(RequestStatus::Pending.as_str());
         value["created"] = json!(self.caller.clock().now());
@@ -135,7 +139,7 @@ impl Workshop {
     }
 }
 
-impl PlanLook {
+impl PlanVersionDetail {
     /// Returns the sum of the estimates, with `None` as the cost if a price is unknown.
     pub fn total(&self) -> (u64, Option<Money>) {
         let estimates = self.estimates.iter();

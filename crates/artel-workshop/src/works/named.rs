@@ -13,7 +13,7 @@ use crate::workshop::Workshop;
 
 /// The roles, tools and scripts that the plans of one piece of work may name.
 #[derive(Debug, Clone)]
-pub(crate) struct Named {
+pub(crate) struct WorkPlanVocabulary {
     known: PlanCheckContext,
     /// The project folder. Its files count as scripts.
     folder: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Named {
     portal: Option<PolicyBound>,
 }
 
-impl Named {
+impl WorkPlanVocabulary {
     /// Returns the names available to a plan. Of the project's files, only those that the plan
     /// names as scripts are included, since a project may have too many files to list.
     pub(crate) fn for_plan(&self, plan: &Plan) -> PlanCheckContext {
@@ -54,7 +54,7 @@ impl Workshop {
     /// Returns the names available to the plans of a request. For a request that is carried
     /// out at once, scripts are not checked: the plan has the person's words, which may name
     /// files still to be made.
-    pub(crate) fn named_for(&self, request: &RequestCreated) -> Named {
+    pub(crate) fn named_for(&self, request: &RequestCreated) -> WorkPlanVocabulary {
         let folder = PathBuf::from(&request.folder);
         let mut known = self.known();
         if request.size != RequestSize::Trivial {
@@ -67,7 +67,7 @@ impl Workshop {
         }
         let portal = request.portal.as_deref();
         let portal = portal.and_then(|name| self.portal(name).ok());
-        Named {
+        WorkPlanVocabulary {
             known,
             folder,
             portal: portal.map(|portal| portal.bound()),

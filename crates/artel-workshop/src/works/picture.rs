@@ -15,7 +15,7 @@ use artel_types::{
 use serde::Serialize;
 
 use super::work::Work;
-use crate::runs::{Mark, Narrator, left_out_line};
+use crate::runs::{RunTimelineBuilder, TimelineLineKind, left_out_line};
 use crate::workshop::Workshop;
 
 /// Prefix of the ids of mending rounds, used in place of a step's id.
@@ -25,18 +25,18 @@ const MENDING: &str = "mend.";
 const LONGEST_REMARK: usize = 100;
 
 /// The progress of a plan that is being carried out, as people see it.
-pub struct Picture {
+pub struct PlanProgress {
     conduct: PlanRun,
     /// The run of the plan, or `None` until it has begun.
     run: Option<RunId>,
-    steps: BTreeMap<String, Shown>,
+    steps: BTreeMap<String, StepProgressState>,
     /// The step of each run under way. A run on the branch belongs to none.
     children: BTreeMap<RunId, String>,
     /// The run at work on the branch as a whole, with its role.
     at_branch: Option<(RunId, String)>,
     /// Questions and calls with which the plan's agents wait for a person.
     asking: BTreeSet<(RunId, String)>,
-    narrator: Narrator,
+    narrator: RunTimelineBuilder,
     tokens: u64,
     cost: Option<Money>,
     began: Option<Timestamp>,
@@ -45,18 +45,18 @@ pub struct Picture {
 
 /// Data shown of a step in addition to its state.
 #[derive(Default)]
-struct Shown {
+struct StepProgressState {
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
     turns: u64,
-    remarks: Vec<Remark>,
+    remarks: Vec<ProgressRemark>,
 }
 
 /// One line below a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Remark {
+pub struct ProgressRemark {
     /// Whether the remark is good news.
-    pub mark: Mark,
+    pub mark: TimelineLineKind,
     pub text: String,
     /// The event that requested the call in question, if details of the call can be shown.
     #[serde(skip)]
@@ -87,12 +87,12 @@ pub struct StepRow {
     /// The agent's present activity.
     pub doing: Option<String>,
     /// Remarks on what was found.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<ProgressRemark>,
 }
 
 /// The totals of a plan.
 #[derive(Debug, Clone, Serialize)]
-pub struct PlanSum {
+pub struct PlanProgressTotals {
     pub done: usize,
     /// Number of all steps.
     pub all: usize,
@@ -114,8 +114,8 @@ impl Workshop {
         &self,
         work: &Work,
         rules: PlanRunRules,
-        narrator: Narrator,
-    ) -> Result<Picture, Failure> {
+        narrator: RunTimelineBuilder,
+    ) -> Result<PlanProgress, Failure> {
         Ok(self.picture_told(work, rules, narrator)?.0)
     }
 
@@ -124,10 +124,10 @@ impl Workshop {
         &self,
         work: &Work,
         rules: PlanRunRules,
-        narrator: Narrator,
-    ) -> Result<(Picture, Vec<Remark>), Failure> {
+        narrator: RunTimelineBuilder,
+    ) -> Result<(PlanProgress, Vec<ProgressRemark>), Failure> {
         let (_, plan) = self.plan_of(work, None)?;
-        let mut picture = Picture {
+        let mut picture = PlanProgress {
             conduct: PlanRun::new(plan, rules),
             run: work.course.run(),
             steps: BTreeMap::new(),
@@ -154,9 +154,9 @@ impl Workshop {
     }
 }
 
-impl Picture {
+impl PlanProgress {
     /// Takes in an event and returns its news as lines of text.
-    pub fn take(&mut self, record: &JournalRecord) -> Vec<Remark> {
+    pub fn take(&mut self, record: &JournalRecord) -> Vec<ProgressRemark> {
         drop(self.narrator.tell(record));
         let Ok(mut event) = record.event() else {
             return Vec::new();
@@ -236,7 +236,7 @@ impl Picture {
     }
 
     /// Applies an event of the plan's run to the steps and returns its news.
-    fn told(&mut self, fact: &Fact, at: Timestamp) -> Vec<Remark> {
+    fn told(&mut self, fact: &Fact, at: Timestamp) -> Vec<ProgressRemark> {
         match fact {
             Fact::BranchBegun(it) => {
                 let short: String = it.base.chars().take(8).collect();
@@ -254,31 +254,33 @@ impl Picture {
             }
             Fact::StepChecked(it) if !it.passed => {
                 let why = it.why.first().cloned().unwrap_or_default();
-                self.remark(&it.step, Mark::Bad, format!("checks: {why}"))
+                self.remark(&it.step, TimelineLineKind::Bad, format!("checks: {why}"))
             }
             Fact::StepChecked(it) if it.phase == "red" => {
                 let count = it.why.len();
                 let text = format!("tests first: {count} fail, as they should");
-                self.remark(&it.step, Mark::Done, text)
+                self.remark(&it.step, TimelineLineKind::Done, text)
             }
             Fact::StepJudged(it) => self.judged(it),
             Fact::StepWorked(it) => self.left_out(it),
             Fact::StepPutBack(it) => {
                 let text = format!("put back: {}", listed_paths(&it.files));
-                self.remark(&it.step, Mark::Bad, text)
+                self.remark(&it.step, TimelineLineKind::Bad, text)
             }
-            Fact::StepAdvised(it) => self.remark(&it.step, Mark::Waits, advice_text(it)),
+            Fact::StepAdvised(it) => {
+                self.remark(&it.step, TimelineLineKind::Waits, advice_text(it))
+            }
             Fact::StepPassed(it) => {
                 let shown = self.steps.entry(it.step.clone()).or_default();
                 shown.ended = Some(at);
                 let text = format!("{} {}", self.name(&it.step), self.took(&it.step));
-                vec![remark(Mark::Done, text)]
+                vec![remark(TimelineLineKind::Done, text)]
             }
             Fact::StepSettled(it) => {
                 let shown = self.steps.entry(it.step.clone()).or_default();
                 shown.ended = Some(at);
                 let text = format!("{} {}: {}", self.name(&it.step), it.state, it.why);
-                vec![remark(Mark::Bad, text)]
+                vec![remark(TimelineLineKind::Bad, text)]
             }
             Fact::StepFailed(it) => {
                 let state = self.conduct.step(&it.step);
@@ -294,45 +296,48 @@ impl Picture {
                     "pause" => "paused until a person lets it go on",
                     _ => "goes on",
                 };
-                self.remark(&it.step, Mark::Waits, text.to_owned())
+                self.remark(&it.step, TimelineLineKind::Waits, text.to_owned())
             }
-            Fact::StepWaived(it) => self.remark(&it.step, Mark::Waits, waiver_text(it)),
+            Fact::StepWaived(it) => self.remark(&it.step, TimelineLineKind::Waits, waiver_text(it)),
             Fact::BranchChecked(it) => {
                 let mends = self.mending().map(|text| plain(format!("▸ {text}")));
                 std::iter::once(whole_branch(it)).chain(mends).collect()
             }
             Fact::BranchMended(it) => vec![mended(it)],
-            Fact::RunAsked(it) => vec![remark(Mark::Waits, first_line(&it.text))],
+            Fact::RunAsked(it) => vec![remark(TimelineLineKind::Waits, first_line(&it.text))],
             Fact::PlanAdopted(it) => vec![plain(format!("goes on by version {}", it.version))],
             _ => Vec::new(),
         }
     }
 
     /// Returns a remark on a verdict: its first evidence, or its feedback if it did not pass.
-    fn judged(&mut self, it: &StepJudged) -> Vec<Remark> {
+    fn judged(&mut self, it: &StepJudged) -> Vec<ProgressRemark> {
         let (mark, said) = match (&it.feedback, it.passed) {
-            (_, true) => (Mark::Done, it.evidence.first().cloned().unwrap_or_default()),
-            (RecordedText::Inline(text), false) => (Mark::Bad, text.clone()),
-            (RecordedText::Kept(_), false) => (Mark::Bad, "not passed".to_owned()),
+            (_, true) => (
+                TimelineLineKind::Done,
+                it.evidence.first().cloned().unwrap_or_default(),
+            ),
+            (RecordedText::Inline(text), false) => (TimelineLineKind::Bad, text.clone()),
+            (RecordedText::Kept(_), false) => (TimelineLineKind::Bad, "not passed".to_owned()),
         };
         self.remark(&it.step, mark, format!("{}: {said}", it.by))
     }
 
     /// Returns a remark on an agent's files that were not kept.
-    fn left_out(&mut self, worked: &StepWorked) -> Vec<Remark> {
+    fn left_out(&mut self, worked: &StepWorked) -> Vec<ProgressRemark> {
         let left_out = worked.left_out.as_deref().unwrap_or_default();
         let line = left_out_line(left_out);
         line.map_or(Vec::new(), |line| {
-            self.remark(&worked.step, Mark::Bad, line)
+            self.remark(&worked.step, TimelineLineKind::Bad, line)
         })
     }
 
-    fn remark(&mut self, step: &str, mark: Mark, text: String) -> Vec<Remark> {
+    fn remark(&mut self, step: &str, mark: TimelineLineKind, text: String) -> Vec<ProgressRemark> {
         let made = remark(mark, text);
         let shown = self.steps.entry(step.to_owned()).or_default();
         shown.remarks.push(made.clone());
         let named = format!("{}: {}", self.name(step), made.text);
-        vec![Remark {
+        vec![ProgressRemark {
             text: named,
             ..made
         }]
@@ -403,13 +408,13 @@ impl Picture {
     }
 
     /// Returns the totals of the plan at a moment.
-    pub fn sum(&self, now: Timestamp) -> PlanSum {
+    pub fn sum(&self, now: Timestamp) -> PlanProgressTotals {
         let (done, all) = self.conduct.progress();
         let needs = self
             .conduct
             .questions()
             .map(|asked| first_line(&asked.text));
-        PlanSum {
+        PlanProgressTotals {
             done,
             all,
             tokens: self.tokens,
@@ -450,26 +455,26 @@ impl Picture {
     }
 }
 
-fn whole_branch(checked: &artel_types::BranchChecked) -> Remark {
+fn whole_branch(checked: &artel_types::BranchChecked) -> ProgressRemark {
     if checked.passed {
         let text = "the whole branch holds on a clean checkout";
-        return remark(Mark::Done, text.to_owned());
+        return remark(TimelineLineKind::Done, text.to_owned());
     }
     let why = checked.why.first().cloned().unwrap_or_default();
-    remark(Mark::Bad, format!("on a clean checkout: {why}"))
+    remark(TimelineLineKind::Bad, format!("on a clean checkout: {why}"))
 }
 
-fn mended(mended: &artel_types::BranchMended) -> Remark {
+fn mended(mended: &artel_types::BranchMended) -> ProgressRemark {
     match &mended.commit {
         Some(commit) => {
             let short: String = commit.chars().take(8).collect();
             remark(
-                Mark::Done,
+                TimelineLineKind::Done,
                 format!("the branch was mended, as commit {short}"),
             )
         }
         None => remark(
-            Mark::Bad,
+            TimelineLineKind::Bad,
             "nothing that was tried mends the branch".to_owned(),
         ),
     }
@@ -503,17 +508,17 @@ fn span(from: Option<Timestamp>, to: Option<Timestamp>) -> Option<f64> {
     Some(to?.since(from?).as_secs_f64())
 }
 
-fn remark(mark: Mark, text: String) -> Remark {
+fn remark(mark: TimelineLineKind, text: String) -> ProgressRemark {
     let text = first_line(&text);
-    Remark {
+    ProgressRemark {
         mark,
         text,
         call: None,
     }
 }
 
-fn plain(text: String) -> Remark {
-    remark(Mark::Plain, text)
+fn plain(text: String) -> ProgressRemark {
+    remark(TimelineLineKind::Plain, text)
 }
 
 fn first_line(text: &str) -> String {

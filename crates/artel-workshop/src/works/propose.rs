@@ -15,17 +15,17 @@ use artel_types::{Fact, PlanProposed};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::crew::{Spot, Workers};
-use super::named::Named;
+use super::crew::{AgentExecutor, StepContext};
+use super::named::WorkPlanVocabulary;
 use super::sheets::hash_of;
 
 /// The tool with which an agent proposes a change to the plan.
-struct Propose {
+struct ProposeChangeTool {
     card: ToolDescriptor,
     chronicle: RunJournal,
     plan: Plan,
     step: PlanStep,
-    named: Named,
+    named: WorkPlanVocabulary,
 }
 
 #[derive(Debug, Deserialize)]
@@ -49,7 +49,7 @@ struct Input {
     steps: Vec<PlanStep>,
 }
 
-pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
+pub(super) fn propose_tool(workers: &AgentExecutor, spot: &StepContext) -> Arc<dyn Tool> {
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
     let input = json!({
@@ -68,7 +68,7 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
                 "description": "Steps that have to come first: id, title, role, work, check, scope"},
         },
     });
-    Arc::new(Propose {
+    Arc::new(ProposeChangeTool {
         card: ToolDescriptor {
             name: "propose_change".to_owned(),
             line: "Ask the person to change the plan or widen this step's scope".to_owned(),
@@ -89,7 +89,7 @@ pub(super) fn propose_tool(workers: &Workers, spot: &Spot) -> Arc<dyn Tool> {
     })
 }
 
-impl Tool for Propose {
+impl Tool for ProposeChangeTool {
     fn card(&self) -> &ToolDescriptor {
         &self.card
     }
@@ -123,7 +123,7 @@ impl Tool for Propose {
     }
 }
 
-impl Propose {
+impl ProposeChangeTool {
     fn proposal(&self, id: &str, input: Input) -> Result<PlanProposed, ToolError> {
         let mut step = self.step.clone();
         step.scope.paths.extend(input.paths);
@@ -144,7 +144,7 @@ impl Propose {
             step,
             input.steps,
             |next| self.named.check(next, Some(&self.plan)),
-            Words {
+            ProposalText {
                 id: id.to_owned(),
                 what: what.join("; "),
                 why: input.why,
@@ -161,7 +161,7 @@ impl Propose {
 }
 
 /// The text of a proposal.
-pub(super) struct Words {
+pub(super) struct ProposalText {
     pub(super) id: String,
     pub(super) what: String,
     pub(super) why: String,
@@ -174,7 +174,7 @@ pub(super) fn proposed(
     step: PlanStep,
     first: Vec<PlanStep>,
     judge: impl Fn(&Plan) -> Result<CheckedPlan, Vec<PlanProblem>>,
-    words: Words,
+    words: ProposalText,
 ) -> Result<PlanProposed, String> {
     let mut next = plan.clone();
     let at = next

@@ -14,7 +14,7 @@ use artel_types::plan::{FailedTest, FindingSeverity, ProofStage, TestNames, Verd
 use artel_types::{Failure, FailureCode, ProofRecorded, RecordedText};
 use serde_json::{Value, json};
 
-use crate::runs::{ChildTerms, House, Outfit};
+use crate::runs::{ChildTerms, RunEnvironment, RunToolingContext};
 
 /// Largest part of a check's output that is kept, in bytes.
 const LONGEST_OUTPUT: usize = 16 * 1024;
@@ -23,8 +23,8 @@ const LONGEST_OUTPUT: usize = 16 * 1024;
 const MOST_FINDINGS: usize = 200;
 
 /// Runs the project's checks and makes proofs of the results.
-pub(crate) struct Prover {
-    house: Arc<House>,
+pub(crate) struct ProjectCheckRunner {
+    house: Arc<RunEnvironment>,
     chronicle: RunJournal,
     /// Commands that the person named. If empty, the checks are detected in the tree.
     commands: Vec<String>,
@@ -35,9 +35,9 @@ pub(crate) struct Prover {
 
 /// Approves checks, since the person named them or approved them with the plan. Calls that
 /// are never allowed stay forbidden.
-struct Agreed;
+struct ProjectCheckApprover;
 
-impl ToolCallApprover for Agreed {
+impl ToolCallApprover for ProjectCheckApprover {
     fn approve(&self, _: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         Some(ToolApprovalAnswer::once().into())
     }
@@ -45,7 +45,7 @@ impl ToolCallApprover for Agreed {
 
 /// The place, step, round and tree that a proof belongs to.
 #[derive(Debug, Clone)]
-pub(crate) struct Where {
+pub(crate) struct ProofLocation {
     pub(crate) place: ProofStage,
     pub(crate) step: Option<String>,
     pub(crate) round: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Where {
 
 /// Whether a file proves that something was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileFound {
+pub(crate) enum FileEvidenceStatus {
     /// The file exists and is new or changed.
     New,
     /// The file does not exist or is unchanged.
@@ -66,23 +66,27 @@ pub(crate) enum FileFound {
     Later,
 }
 
-impl From<bool> for FileFound {
+impl From<bool> for FileEvidenceStatus {
     fn from(is_new: bool) -> Self {
         if is_new { Self::New } else { Self::No }
     }
 }
 
-impl Where {
+impl ProofLocation {
     fn name(&self, sort: &str) -> String {
         let step = self.step.as_deref().unwrap_or("plan");
         format!("{step}/{}/{}/{sort}", self.round, self.place)
     }
 }
 
-impl Prover {
+impl ProjectCheckRunner {
     /// Makes a runner for the commands that the person named. Without commands, the tree
     /// decides which checks there are.
-    pub(crate) fn new(house: &Arc<House>, chronicle: &RunJournal, commands: Vec<String>) -> Self {
+    pub(crate) fn new(
+        house: &Arc<RunEnvironment>,
+        chronicle: &RunJournal,
+        commands: Vec<String>,
+    ) -> Self {
         Self {
             house: Arc::clone(house),
             chronicle: chronicle.clone(),
@@ -100,7 +104,7 @@ impl Prover {
     fn hands(&self, at: &Path, tree: &RunTree, place: ProofStage) -> Result<ToolRunner, Failure> {
         let house = &self.house;
         let registry = house.workshop.caller.registry("tester");
-        let outfit = Arc::new(Outfit {
+        let outfit = Arc::new(RunToolingContext {
             house: Arc::clone(house),
             log: Arc::new(CallLog::new(self.chronicle.clone())),
             chronicle: self.chronicle.clone(),
@@ -118,7 +122,7 @@ impl Prover {
             started_for: self.started_for(place),
         });
         let mut hands = outfit.furnish()(tree, &outfit.reading()?)?;
-        hands.approver = Some(Arc::new(Agreed));
+        hands.approver = Some(Arc::new(ProjectCheckApprover));
         Ok(hands)
     }
 
@@ -134,7 +138,7 @@ impl Prover {
     pub(crate) fn suite(
         &self,
         (at, tree): (&Path, &RunTree),
-        place: &Where,
+        place: &ProofLocation,
     ) -> Result<Vec<ProofRecorded>, Failure> {
         let hands = self.hands(at, tree, place.place)?;
         if !self.commands.is_empty() {
@@ -155,7 +159,7 @@ impl Prover {
         &self,
         (at, tree): (&Path, &RunTree),
         command: &str,
-        place: &Where,
+        place: &ProofLocation,
         sort: &str,
     ) -> Result<ProofRecorded, Failure> {
         let hands = self.hands(at, tree, place.place)?;
@@ -178,7 +182,11 @@ impl Prover {
     }
 
     /// Runs the detected tests. Returns `None` if the project has none.
-    fn tests(&self, hands: &ToolRunner, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+    fn tests(
+        &self,
+        hands: &ToolRunner,
+        place: &ProofLocation,
+    ) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("tests");
         let began = self.house.workshop.caller.clock.uptime();
         let called = self.call(hands, &id, "run_tests", &json!({}))?;
@@ -222,7 +230,11 @@ impl Prover {
     }
 
     /// Runs the other checkers of the project. Returns `None` if it has none.
-    fn lint(&self, hands: &ToolRunner, place: &Where) -> Result<Option<ProofRecorded>, Failure> {
+    fn lint(
+        &self,
+        hands: &ToolRunner,
+        place: &ProofLocation,
+    ) -> Result<Option<ProofRecorded>, Failure> {
         let id = place.name("lint");
         let began = self.house.workshop.caller.clock.uptime();
         let called = self.call(hands, &id, "diagnostics", &json!({}))?;
@@ -259,7 +271,7 @@ impl Prover {
         &self,
         hands: &ToolRunner,
         command: &str,
-        place: &Where,
+        place: &ProofLocation,
         sort: &str,
     ) -> Result<ProofRecorded, Failure> {
         let id = place.name(sort);
@@ -279,26 +291,28 @@ impl Prover {
     pub(crate) fn file(
         &self,
         path: &str,
-        place: &Where,
-        (found, hash): (FileFound, Option<String>),
+        place: &ProofLocation,
+        (found, hash): (FileEvidenceStatus, Option<String>),
     ) -> Result<ProofRecorded, Failure> {
         let id = format!("{}-{path}", place.name("file"));
         let began = self.house.workshop.caller.clock.uptime();
         let text = match found {
-            FileFound::New => "it is there, and was not before or differs",
-            FileFound::No => "it is not there, or is as it was",
-            FileFound::Other => "it is there, and is not the one that its step showed",
-            FileFound::Later => "it is there; other steps have changed it since it was shown",
+            FileEvidenceStatus::New => "it is there, and was not before or differs",
+            FileEvidenceStatus::No => "it is not there, or is as it was",
+            FileEvidenceStatus::Other => "it is there, and is not the one that its step showed",
+            FileEvidenceStatus::Later => {
+                "it is there; other steps have changed it since it was shown"
+            }
         };
         let mut proof = self.proof(place, (id, "file"), path.to_owned(), text.to_owned(), began)?;
-        proof.holds = matches!(found, FileFound::New | FileFound::Later);
+        proof.holds = matches!(found, FileEvidenceStatus::New | FileEvidenceStatus::Later);
         proof.hash = hash;
         Ok(proof)
     }
 
     fn proof(
         &self,
-        place: &Where,
+        place: &ProofLocation,
         (id, sort): (String, &str),
         what: String,
         mut output: String,

@@ -20,13 +20,13 @@ use artel_types::{
 };
 use serde::Serialize;
 
-pub(crate) use past::Past;
+pub(crate) use past::PastPlanRun;
 
 use super::Work;
 use super::changeset::title_of;
 use crate::private::PRIVATE_FOLDER;
 use crate::trouble::file_failure;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The folder of the reports.
 const FOLDER: &str = "Knowledge/Reports";
@@ -55,7 +55,7 @@ pub struct ReportRow {
 
 /// A report with its text.
 #[derive(Debug, Clone, Serialize)]
-pub struct ReportShown {
+pub struct ReportDetail {
     /// The row that stands for it in the list.
     #[serde(flatten)]
     pub row: ReportRow,
@@ -70,7 +70,7 @@ impl Workshop {
 
     /// Returns the report of the named run, or of the request's last run. If its file is gone,
     /// the text is made again.
-    pub fn report(&self, id: &str) -> Result<ReportShown, Failure> {
+    pub fn report(&self, id: &str) -> Result<ReportDetail, Failure> {
         let work = self.work_named(id)?;
         let run = run_named(&work, id)?;
         let row = rows_of(&work).into_iter().find(|row| row.run == run);
@@ -86,11 +86,11 @@ impl Workshop {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) => self.report_text(&self.past(work, run)?)?,
         };
-        Ok(ReportShown { row, text })
+        Ok(ReportDetail { row, text })
     }
 
     /// Writes a report again from the journal.
-    pub fn rebuild_report(&self, id: &str) -> Result<ReportShown, Failure> {
+    pub fn rebuild_report(&self, id: &str) -> Result<ReportDetail, Failure> {
         let work = self.work_named(id)?;
         let run = run_named(&work, id)?;
         self.write_report(work.trace, run)?;
@@ -100,7 +100,7 @@ impl Workshop {
     /// Writes the report of a finished plan's run in its present state. Only the first time is
     /// recorded.
     pub fn write_report(&self, trace: TraceId, run: RunId) -> Result<PathBuf, Failure> {
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         self.write_report_in(&journal, trace, run)
     }
 
@@ -140,7 +140,7 @@ impl Workshop {
         rows.filter(|row| row.run == run).map(|row| row.path).next()
     }
 
-    fn report_text(&self, past: &Past) -> Result<String, Failure> {
+    fn report_text(&self, past: &PastPlanRun) -> Result<String, Failure> {
         if past.ended.is_none() {
             let short = past.work.trace.short();
             return Err(Failure::new(
@@ -198,7 +198,7 @@ fn run_named(work: &Work, id: &str) -> Result<RunId, Failure> {
 
 /// Returns the path for a new report. A further run for the same request gets a name of
 /// its own.
-fn path_of(past: &Past) -> Result<String, Failure> {
+fn path_of(past: &PastPlanRun) -> Result<String, Failure> {
     let (at, _) = past.ended.as_ref().ok_or_else(|| {
         Failure::new(
             FailureCode::X001,

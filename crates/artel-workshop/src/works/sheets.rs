@@ -25,7 +25,7 @@ use crate::workshop::Workshop;
 
 /// Whose words a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stands {
+pub(crate) enum FileTextOrigin {
     /// The recorded text.
     Ours,
     /// A person's words that nobody has taken in yet.
@@ -34,7 +34,7 @@ pub(crate) enum Stands {
 
 /// Handling of a person's words in a file that is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum PersonTextHandling {
     /// The words stay, and the file is not written.
     Leave,
     /// The words are copied to a file of another name.
@@ -172,12 +172,16 @@ impl Workshop {
         &self,
         work: &Work,
         conduct: Option<&PlanRun>,
-    ) -> Result<Stands, Failure> {
+    ) -> Result<FileTextOrigin, Failure> {
         let is_theirs = matches!(
             work.course.state(),
             Some(PlanState::Approved | PlanState::Running)
         );
-        let over = if is_theirs { Over::Leave } else { Over::Keep };
+        let over = if is_theirs {
+            PersonTextHandling::Leave
+        } else {
+            PersonTextHandling::Keep
+        };
         self.put_plan(work, conduct, over)
     }
 
@@ -186,13 +190,13 @@ impl Workshop {
         &self,
         work: &Work,
         conduct: Option<&PlanRun>,
-        over: Over,
-    ) -> Result<Stands, Failure> {
+        over: PersonTextHandling,
+    ) -> Result<FileTextOrigin, Failure> {
         let text = render(&self.sheet_of(work, conduct)?);
         let file = self.plan_file(work);
         let theirs = self.theirs_in_plan(work, &text);
-        if over == Over::Leave && theirs.iter().any(|it| it.file == file) {
-            return Ok(Stands::Theirs);
+        if over == PersonTextHandling::Leave && theirs.iter().any(|it| it.file == file) {
+            return Ok(FileTextOrigin::Theirs);
         }
         let unread = self.keep_theirs(&theirs, &work.name())?;
         artel_files::write_atomic(&file, text.as_bytes(), PRIVATE_FILE)
@@ -208,7 +212,7 @@ impl Workshop {
             }
         }
         self.keep_version(work)?;
-        Ok(Stands::Ours)
+        Ok(FileTextOrigin::Ours)
     }
 
     /// Keeps the newest version of a plan as it was handed in.

@@ -12,36 +12,36 @@ use serde::Serialize;
 use super::acts::LOOKING;
 use super::changeset::{proof_line, title_of};
 use super::picture::StepRow;
-use super::telling::{AgentTale, Attempt, Telling, Verdict};
+use super::telling::{AgentTimeline, AttemptTimeline, TimelineVerdict, WorkTimelineBuilder};
 use super::work::Work;
-use crate::runs::{Eyes, Mark, View, Words};
+use crate::runs::{ReplyTextMode, RunVisibility, TimelineDetailLevel, TimelineLineKind};
 use crate::workshop::Workshop;
 
 /// The timeline of a piece of work.
 #[derive(Debug, Clone, Serialize)]
-pub struct WorkStory {
+pub struct WorkTimeline {
     pub trace: TraceId,
     /// The subject of the work, on one line.
     pub title: String,
     /// The status of the request.
     pub status: &'static str,
     /// Milestones before the steps: the request, versions of the plan, decisions.
-    pub before: Vec<Chapter>,
+    pub before: Vec<WorkMilestone>,
     /// The steps in their present state.
-    pub steps: Vec<StepStory>,
+    pub steps: Vec<StepTimeline>,
     /// Agents outside the steps: those that planned, answered, or mended the whole branch.
-    pub beside: Vec<AgentTale>,
+    pub beside: Vec<AgentTimeline>,
     /// Milestones after the steps: proofs, the changeset, the decisions about it, the report.
-    pub after: Vec<Chapter>,
+    pub after: Vec<WorkMilestone>,
 }
 
 /// A decision or a result.
 #[derive(Debug, Clone, Serialize)]
-pub struct Chapter {
+pub struct WorkMilestone {
     /// The subject, in one word.
     pub label: &'static str,
     /// Whether the milestone is good news.
-    pub mark: Mark,
+    pub mark: TimelineLineKind,
     pub text: String,
     /// The time of the event.
     pub at: Timestamp,
@@ -51,7 +51,7 @@ pub struct Chapter {
 
 /// A step with everything done at it.
 #[derive(Debug, Clone, Serialize)]
-pub struct StepStory {
+pub struct StepTimeline {
     /// The step's present state.
     #[serde(flatten)]
     pub row: StepRow,
@@ -59,12 +59,12 @@ pub struct StepStory {
     pub recovered: Vec<String>,
     /// The resulting commit.
     pub commit: Option<String>,
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<AttemptTimeline>,
 }
 
 impl Workshop {
     /// Returns the timeline of a piece of work, as far as this viewer may see it.
-    pub fn work_story(&self, work: &Work, eyes: &Eyes) -> Result<WorkStory, Failure> {
+    pub fn work_story(&self, work: &Work, eyes: &RunVisibility) -> Result<WorkTimeline, Failure> {
         let records = self.run_records(&work.trace.to_string())?;
         let mut telling = self.telling(&records, eyes);
         let events: Vec<Event> = records.iter().filter_map(|it| it.event().ok()).collect();
@@ -77,9 +77,9 @@ impl Workshop {
             Some(_) => self.steps_told(work, eyes, &mut telling)?,
             None => Vec::new(),
         };
-        let mut ends: Vec<Chapter> = self.proofs_told(work, &records)?.into_iter().collect();
+        let mut ends: Vec<WorkMilestone> = self.proofs_told(work, &records)?.into_iter().collect();
         ends.extend(after.iter().filter(is_told).filter_map(chapter));
-        Ok(WorkStory {
+        Ok(WorkTimeline {
             trace: work.trace,
             title: title_of(work),
             status: work.status().as_str(),
@@ -93,18 +93,18 @@ impl Workshop {
     fn steps_told(
         &self,
         work: &Work,
-        eyes: &Eyes,
-        telling: &mut Telling,
-    ) -> Result<Vec<StepStory>, Failure> {
-        let eyes = Eyes {
-            view: View::Summary,
+        eyes: &RunVisibility,
+        telling: &mut WorkTimelineBuilder,
+    ) -> Result<Vec<StepTimeline>, Failure> {
+        let eyes = RunVisibility {
+            view: TimelineDetailLevel::Summary,
             ..eyes.clone()
         };
-        let picture = self.picture(work, LOOKING, self.narrator(eyes, Words::Told))?;
+        let picture = self.picture(work, LOOKING, self.narrator(eyes, ReplyTextMode::Told))?;
         let rows = picture.rows(self.caller.clock().now()).into_iter();
         let told = rows.map(|row| {
             let attempts = telling.attempts_of(&row.id);
-            StepStory {
+            StepTimeline {
                 recovered: match row.state {
                     StepState::Done => recovered(&attempts),
                     _ => Vec::new(),
@@ -122,7 +122,7 @@ impl Workshop {
         &self,
         work: &Work,
         records: &[JournalRecord],
-    ) -> Result<Option<Chapter>, Failure> {
+    ) -> Result<Option<WorkMilestone>, Failure> {
         let Some(run) = work.course.run() else {
             return Ok(None);
         };
@@ -139,7 +139,7 @@ impl Workshop {
         if let Some(why) = checked.why.first().filter(|_| !checked.passed) {
             text = format!("{text}; {}", why.lines().next().unwrap_or_default());
         }
-        Ok(Some(Chapter {
+        Ok(Some(WorkMilestone {
             label: "proofs",
             mark: mark(checked.passed.into()),
             text,
@@ -149,11 +149,11 @@ impl Workshop {
     }
 }
 
-impl WorkStory {
+impl WorkTimeline {
     /// Finds a step by its number or its name.
-    pub fn step(&self, named: &str) -> Result<&StepStory, Failure> {
+    pub fn step(&self, named: &str) -> Result<&StepTimeline, Failure> {
         let mut steps = self.steps.iter();
-        let is_it = |it: &&StepStory| it.row.id == named || it.row.number.to_string() == named;
+        let is_it = |it: &&StepTimeline| it.row.id == named || it.row.number.to_string() == named;
         steps.find(is_it).ok_or_else(|| {
             let short = self.trace.short();
             let failure = Failure::new(FailureCode::R004, format!("{short} has no step `{named}`"));
@@ -173,39 +173,39 @@ impl WorkStory {
 }
 
 /// Names the checks and verifiers that failed in attempts before the last one.
-fn recovered(attempts: &[Attempt]) -> Vec<String> {
+fn recovered(attempts: &[AttemptTimeline]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let before = attempts.len().saturating_sub(1);
     for evidence in attempts.iter().take(before).flat_map(|it| &it.evidence) {
         let counts = !matches!(evidence.by.as_str(), "proof" | "attempt" | "step");
         let is_new = !found.contains(&evidence.by);
-        if evidence.verdict == Verdict::Failed && counts && is_new {
+        if evidence.verdict == TimelineVerdict::Failed && counts && is_new {
             found.push(evidence.by.clone());
         }
     }
     found
 }
 
-fn mark(verdict: Verdict) -> Mark {
+fn mark(verdict: TimelineVerdict) -> TimelineLineKind {
     match verdict {
-        Verdict::Passed => Mark::Done,
-        Verdict::Failed => Mark::Bad,
-        Verdict::Waived => Mark::Waits,
+        TimelineVerdict::Passed => TimelineLineKind::Done,
+        TimelineVerdict::Failed => TimelineLineKind::Bad,
+        TimelineVerdict::Waived => TimelineLineKind::Waits,
     }
 }
 
 /// Returns the milestone that an event of the work's stream adds.
-fn chapter(event: &Event) -> Option<Chapter> {
+fn chapter(event: &Event) -> Option<WorkMilestone> {
     let (label, mark, text) = match &event.fact {
-        Fact::RequestCreated(it) => ("request", Mark::Plain, it.title.clone()),
+        Fact::RequestCreated(it) => ("request", TimelineLineKind::Plain, it.title.clone()),
         Fact::RequestSettled(it) => {
             let mark = match it.state.as_str() {
-                "failed" => Mark::Bad,
-                _ => Mark::Done,
+                "failed" => TimelineLineKind::Bad,
+                _ => TimelineLineKind::Done,
             };
             ("request", mark, it.state.clone())
         }
-        Fact::ChangesetCreated(it) => ("changes", Mark::Done, changes(it)),
+        Fact::ChangesetCreated(it) => ("changes", TimelineLineKind::Done, changes(it)),
         Fact::ChangesetMerged(it) => {
             let commit: String = it.commit.chars().take(8).collect();
             let label = match it.act.as_str() {
@@ -218,19 +218,23 @@ fn chapter(event: &Event) -> Option<Chapter> {
                 None => "",
             };
             let text = format!("{} is at {commit}{hand}", it.into);
-            (label, Mark::Done, text)
+            (label, TimelineLineKind::Done, text)
         }
-        Fact::ChangesetRefused(it) => ("refused", Mark::Bad, format!("{}: {}", it.act, it.why)),
-        Fact::ChangesetRejected(it) => ("rejected", Mark::Bad, it.reason.clone()),
-        Fact::RunAsked(it) => ("question", Mark::Waits, it.text.clone()),
-        Fact::RunAnswered(it) => ("answer", Mark::Plain, it.answer.clone()),
-        Fact::ReportWritten(it) => ("report", Mark::Plain, it.path.clone()),
+        Fact::ChangesetRefused(it) => (
+            "refused",
+            TimelineLineKind::Bad,
+            format!("{}: {}", it.act, it.why),
+        ),
+        Fact::ChangesetRejected(it) => ("rejected", TimelineLineKind::Bad, it.reason.clone()),
+        Fact::RunAsked(it) => ("question", TimelineLineKind::Waits, it.text.clone()),
+        Fact::RunAnswered(it) => ("answer", TimelineLineKind::Plain, it.answer.clone()),
+        Fact::ReportWritten(it) => ("report", TimelineLineKind::Plain, it.path.clone()),
         fact => {
             let (mark, text) = of_plan(fact)?;
             ("plan", mark, text)
         }
     };
-    Some(Chapter {
+    Some(WorkMilestone {
         label,
         mark,
         text,
@@ -239,42 +243,54 @@ fn chapter(event: &Event) -> Option<Chapter> {
     })
 }
 
-fn of_plan(fact: &Fact) -> Option<(Mark, String)> {
+fn of_plan(fact: &Fact) -> Option<(TimelineLineKind, String)> {
     Some(match fact {
-        Fact::PlanDrafted(it) => (Mark::Plain, format!("v{} {}", it.version, it.title)),
-        Fact::PlanFailed(it) => (Mark::Bad, format!("none came of it: {}", it.why)),
+        Fact::PlanDrafted(it) => (
+            TimelineLineKind::Plain,
+            format!("v{} {}", it.version, it.title),
+        ),
+        Fact::PlanFailed(it) => (
+            TimelineLineKind::Bad,
+            format!("none came of it: {}", it.why),
+        ),
         Fact::PlanCommented(it) => {
             let said = it.comments.join("; ");
             (
-                Mark::Waits,
+                TimelineLineKind::Waits,
                 format!("v{} to be different: {said}", it.version),
             )
         }
-        Fact::PlanApproved(it) => (Mark::Done, format!("v{} approved", it.version)),
+        Fact::PlanApproved(it) => (TimelineLineKind::Done, format!("v{} approved", it.version)),
         Fact::PlanRejected(it) => {
             let text = format!("v{} rejected: {}", it.version, it.reason);
-            (Mark::Bad, text)
+            (TimelineLineKind::Bad, text)
         }
-        Fact::PlanCancelled(it) => (Mark::Bad, format!("cancelled: {}", it.reason)),
+        Fact::PlanCancelled(it) => (TimelineLineKind::Bad, format!("cancelled: {}", it.reason)),
         Fact::PlanEnded(it) => {
             let why = it.why.as_deref()?;
-            (Mark::Bad, format!("{}: {why}", it.state))
+            (TimelineLineKind::Bad, format!("{}: {why}", it.state))
         }
         Fact::PlanProposed(it) => {
             let text = format!("step {} needs a change: {}", it.step, it.what);
-            (Mark::Waits, text)
+            (TimelineLineKind::Waits, text)
         }
         Fact::PlanDecided(it) => match it.version {
-            Some(version) => (Mark::Done, format!("the change is accepted as v{version}")),
+            Some(version) => (
+                TimelineLineKind::Done,
+                format!("the change is accepted as v{version}"),
+            ),
             None if it.reason.starts_with(LAPSED) => {
-                (Mark::Plain, format!("the change {}", it.reason))
+                (TimelineLineKind::Plain, format!("the change {}", it.reason))
             }
             None => (
-                Mark::Bad,
+                TimelineLineKind::Bad,
                 format!("the change is turned down: {}", it.reason),
             ),
         },
-        Fact::PlanAdopted(it) => (Mark::Plain, format!("goes on by v{}", it.version)),
+        Fact::PlanAdopted(it) => (
+            TimelineLineKind::Plain,
+            format!("goes on by v{}", it.version),
+        ),
         _ => return None,
     })
 }

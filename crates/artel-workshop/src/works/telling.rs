@@ -9,22 +9,25 @@ use artel_journal::JournalRecord;
 use artel_types::{Event, Fact, RunId};
 use serde::Serialize;
 
-pub use self::evidence::{Evidence, Verdict};
-use super::picture::Remark;
-use crate::runs::{Excerpt, Eyes, Line, Mark, Narrator, Words, seen};
+pub use self::evidence::{TimelineEvidence, TimelineVerdict};
+use super::picture::ProgressRemark;
+use crate::runs::{
+    ReplyTextMode, RunTimelineBuilder, RunVisibility, TimelineLine, TimelineLineKind,
+    TimelineRecords, seen,
+};
 use crate::workshop::Workshop;
 
 /// Longest part of an output that is shown, in characters.
 const LONGEST: usize = 20_000;
 
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Attempt {
+pub struct AttemptTimeline {
     /// The number of the attempt, from 1.
     pub round: u32,
     /// The activity of each agent in it.
-    pub agents: Vec<AgentTale>,
+    pub agents: Vec<AgentTimeline>,
     /// The findings in it, in order.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<TimelineEvidence>,
     /// The resulting commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -32,7 +35,7 @@ pub struct Attempt {
 
 /// The activity of one agent.
 #[derive(Debug, Clone, Serialize)]
-pub struct AgentTale {
+pub struct AgentTimeline {
     pub run: RunId,
     /// The subject of the run.
     pub title: String,
@@ -42,25 +45,25 @@ pub struct AgentTale {
     /// The first model that was called.
     pub model: Option<String>,
     /// The activity turn by turn. Turn 0 holds what came before the first.
-    pub turns: Vec<TurnTale>,
+    pub turns: Vec<TurnTimeline>,
 }
 
 #[derive(Debug, Clone, Serialize)]
-pub struct TurnTale {
+pub struct TurnTimeline {
     pub number: u32,
-    pub lines: Vec<Remark>,
+    pub lines: Vec<ProgressRemark>,
 }
 
 /// The state of an agent's run while its events are read.
 #[derive(Debug, Default)]
-struct Known {
+struct AgentTimelineState {
     title: String,
     part: Option<String>,
     role: Option<String>,
     model: Option<String>,
     /// The step that the run belongs to, and the index of the attempt.
     place: Option<(String, usize)>,
-    turns: Vec<TurnTale>,
+    turns: Vec<TurnTimeline>,
     answer: Option<String>,
     files: usize,
     is_applied: bool,
@@ -68,32 +71,41 @@ struct Known {
 }
 
 /// The timeline under construction.
-pub struct Telling {
-    narrator: Narrator,
+pub struct WorkTimelineBuilder {
+    narrator: RunTimelineBuilder,
     order: Vec<RunId>,
-    runs: BTreeMap<RunId, Known>,
-    steps: BTreeMap<String, Vec<Attempt>>,
-    milestones: Vec<Remark>,
+    runs: BTreeMap<RunId, AgentTimelineState>,
+    steps: BTreeMap<String, Vec<AttemptTimeline>>,
+    milestones: Vec<ProgressRemark>,
 }
 
 impl Workshop {
     /// Sorts events for a reader, as far as this viewer may see them.
-    pub fn telling(&self, records: &[JournalRecord], eyes: &Eyes) -> Telling {
-        let narrator = self.narrator(eyes.clone(), Words::Told);
+    pub fn telling(&self, records: &[JournalRecord], eyes: &RunVisibility) -> WorkTimelineBuilder {
+        let narrator = self.narrator(eyes.clone(), ReplyTextMode::Told);
         self.told_by(narrator, records, eyes)
     }
 
     /// Like `telling`, for a timeline with some turns left out.
-    pub fn excerpt_told(&self, excerpt: &Excerpt, eyes: &Eyes) -> Telling {
-        let mut narrator = self.narrator(eyes.clone(), Words::Told);
+    pub fn excerpt_told(
+        &self,
+        excerpt: &TimelineRecords,
+        eyes: &RunVisibility,
+    ) -> WorkTimelineBuilder {
+        let mut narrator = self.narrator(eyes.clone(), ReplyTextMode::Told);
         for (run, turns) in &excerpt.replies {
             narrator.pass_over(*run, *turns);
         }
         self.told_by(narrator, &excerpt.records, eyes)
     }
 
-    fn told_by(&self, narrator: Narrator, records: &[JournalRecord], eyes: &Eyes) -> Telling {
-        let mut telling = Telling {
+    fn told_by(
+        &self,
+        narrator: RunTimelineBuilder,
+        records: &[JournalRecord],
+        eyes: &RunVisibility,
+    ) -> WorkTimelineBuilder {
+        let mut telling = WorkTimelineBuilder {
             narrator,
             order: Vec::new(),
             runs: BTreeMap::new(),
@@ -112,7 +124,7 @@ impl Workshop {
     }
 }
 
-impl Telling {
+impl WorkTimelineBuilder {
     fn take(&mut self, workshop: &Workshop, event: Event) {
         match event.fact {
             Fact::RunStarted(it) => {
@@ -164,32 +176,36 @@ impl Telling {
         }
     }
 
-    fn line(&mut self, line: Line) {
-        let made = Remark {
+    fn line(&mut self, line: TimelineLine) {
+        let made = ProgressRemark {
             mark: line.mark,
             text: evidence::cut(line.text),
             call: line.call,
         };
         let is_milestone = matches!(
             line.mark,
-            Mark::Head | Mark::Done | Mark::Bad | Mark::Waits | Mark::Plain
+            TimelineLineKind::Head
+                | TimelineLineKind::Done
+                | TimelineLineKind::Bad
+                | TimelineLineKind::Waits
+                | TimelineLineKind::Plain
         );
         if is_milestone {
             self.milestones.push(made.clone());
         }
         // The heading of a turn comes before its reply is counted.
-        let number = line.turn + u32::from(line.mark == Mark::Turn);
+        let number = line.turn + u32::from(line.mark == TimelineLineKind::Turn);
         let turns = &mut self.known(line.run).turns;
         match turns.last_mut() {
             Some(turn) if turn.number == number => turn.lines.push(made),
-            _ => turns.push(TurnTale {
+            _ => turns.push(TurnTimeline {
                 number,
                 lines: vec![made],
             }),
         }
     }
 
-    fn known(&mut self, run: RunId) -> &mut Known {
+    fn known(&mut self, run: RunId) -> &mut AgentTimelineState {
         if !self.runs.contains_key(&run) {
             self.order.push(run);
         }
@@ -202,13 +218,13 @@ impl Telling {
 
     fn attempt(&mut self, step: &str, round: u32) {
         let attempts = self.steps.entry(step.to_owned()).or_default();
-        attempts.push(Attempt {
+        attempts.push(AttemptTimeline {
             round,
-            ..Attempt::default()
+            ..AttemptTimeline::default()
         });
     }
 
-    fn find(&mut self, step: &str, found: Evidence) {
+    fn find(&mut self, step: &str, found: TimelineEvidence) {
         if self.attempts(step) == 0 {
             self.attempt(step, 1);
         }
@@ -237,13 +253,13 @@ impl Telling {
     }
 
     /// Returns the latest milestones, newest last.
-    pub fn milestones(&self, most: usize) -> &[Remark] {
+    pub fn milestones(&self, most: usize) -> &[ProgressRemark] {
         let from = self.milestones.len().saturating_sub(most);
         &self.milestones[from..]
     }
 
     /// Returns the attempts at a step, with the agents' activity in each.
-    pub fn attempts_of(&mut self, step: &str) -> Vec<Attempt> {
+    pub fn attempts_of(&mut self, step: &str) -> Vec<AttemptTimeline> {
         let mut attempts = self.steps.remove(step).unwrap_or_default();
         for run in &self.order {
             let Some(known) = self.runs.get_mut(run) else {
@@ -261,7 +277,7 @@ impl Telling {
     }
 
     /// Returns the agents that belong to no step.
-    pub fn rest(&mut self) -> Vec<AgentTale> {
+    pub fn rest(&mut self) -> Vec<AgentTimeline> {
         let mut rest = Vec::new();
         for run in &self.order {
             if let Some(known) = self.runs.get_mut(run)
@@ -275,8 +291,8 @@ impl Telling {
     }
 }
 
-fn tale(run: RunId, known: &mut Known) -> AgentTale {
-    AgentTale {
+fn tale(run: RunId, known: &mut AgentTimelineState) -> AgentTimeline {
+    AgentTimeline {
         run,
         title: if known.title.is_empty() {
             "run".to_owned()

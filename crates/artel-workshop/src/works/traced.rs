@@ -3,10 +3,10 @@
 use artel_journal::JournalRecord;
 use artel_types::{Failure, FailureCode, TraceId};
 
-use super::story::{StepStory, WorkStory};
-use super::telling::Attempt;
+use super::story::{StepTimeline, WorkTimeline};
+use super::telling::AttemptTimeline;
 use super::work::Work;
-use crate::runs::{Eyes, Line, Mark, Words};
+use crate::runs::{ReplyTextMode, RunVisibility, TimelineLine, TimelineLineKind};
 use crate::workshop::Workshop;
 
 /// Longest part of a typed id that a message repeats, in characters.
@@ -14,7 +14,7 @@ const LONGEST: usize = 80;
 
 /// The part of a trace to show.
 #[derive(Debug, Clone, Default)]
-pub struct TraceWanted {
+pub struct TraceViewQuery {
     /// Only this step of the plan, given by its number or name.
     pub step: Option<String>,
     /// Only this turn.
@@ -23,13 +23,13 @@ pub struct TraceWanted {
 
 /// The content of a trace view.
 #[derive(Debug, Clone)]
-pub enum Traced {
+pub enum TraceView {
     /// A piece of work, from the request to the merge.
-    Work(Box<WorkStory>),
+    Work(Box<WorkTimeline>),
     /// One step of a piece of work.
-    Step(TraceId, Box<StepStory>),
+    Step(TraceId, Box<StepTimeline>),
     /// A run, line by line.
-    Lines(Vec<Line>),
+    Lines(Vec<TimelineLine>),
 }
 
 impl Workshop {
@@ -47,7 +47,12 @@ impl Workshop {
     }
 
     /// Returns the requested part of what an id names, as far as this viewer may see it.
-    pub fn traced(&self, id: &str, wanted: &TraceWanted, eyes: &Eyes) -> Result<Traced, Failure> {
+    pub fn traced(
+        &self,
+        id: &str,
+        wanted: &TraceViewQuery,
+        eyes: &RunVisibility,
+    ) -> Result<TraceView, Failure> {
         let Some(work) = self.work_meant(id)? else {
             if let Some(step) = &wanted.step {
                 return Err(no_steps(id, step));
@@ -57,10 +62,10 @@ impl Workshop {
         let story = self.work_story(&work, eyes)?;
         if let Some(named) = &wanted.step {
             let step = of_turn(story.step(named)?, wanted.turn)?;
-            return Ok(Traced::Step(story.trace, Box::new(step)));
+            return Ok(TraceView::Step(story.trace, Box::new(step)));
         }
         match wanted.turn {
-            None => Ok(Traced::Work(Box::new(story))),
+            None => Ok(TraceView::Work(Box::new(story))),
             Some(_) if story.steps.is_empty() => {
                 self.lines_of(&self.run_records(id)?, wanted.turn, eyes)
             }
@@ -79,13 +84,14 @@ impl Workshop {
         &self,
         records: &[JournalRecord],
         turn: Option<u32>,
-        eyes: &Eyes,
-    ) -> Result<Traced, Failure> {
-        let mut narrator = self.narrator(eyes.clone(), Words::Told);
-        let mut lines: Vec<Line> = records.iter().flat_map(|it| narrator.tell(it)).collect();
+        eyes: &RunVisibility,
+    ) -> Result<TraceView, Failure> {
+        let mut narrator = self.narrator(eyes.clone(), ReplyTextMode::Told);
+        let mut lines: Vec<TimelineLine> =
+            records.iter().flat_map(|it| narrator.tell(it)).collect();
         refuse_unknown_turn(turn, lines.iter().map(turn_of))?;
         lines.retain(|line| turn.is_none_or(|wanted| wanted == turn_of(line)));
-        Ok(Traced::Lines(lines))
+        Ok(TraceView::Lines(lines))
     }
 }
 
@@ -99,8 +105,8 @@ fn no_steps(id: &str, step: &str) -> Failure {
 
 /// Returns the turn that a line belongs to. The heading of a turn comes before its reply
 /// is counted.
-fn turn_of(line: &Line) -> u32 {
-    line.turn + u32::from(line.mark == Mark::Turn)
+fn turn_of(line: &TimelineLine) -> u32 {
+    line.turn + u32::from(line.mark == TimelineLineKind::Turn)
 }
 
 /// Refuses a turn that does not exist, and says which turns do.
@@ -132,7 +138,7 @@ fn refuse_unknown_turn(
 }
 
 /// Reduces a step to one turn of each agent, if a turn is wanted.
-fn of_turn(step: &StepStory, wanted: Option<u32>) -> Result<StepStory, Failure> {
+fn of_turn(step: &StepTimeline, wanted: Option<u32>) -> Result<StepTimeline, Failure> {
     let mut step = step.clone();
     let Some(turn) = wanted else {
         return Ok(step);
@@ -147,7 +153,7 @@ fn of_turn(step: &StepStory, wanted: Option<u32>) -> Result<StepStory, Failure> 
     Ok(step)
 }
 
-fn only(attempt: &mut Attempt, turn: u32) {
+fn only(attempt: &mut AttemptTimeline, turn: u32) {
     attempt.evidence.clear();
     for agent in &mut attempt.agents {
         agent.turns.retain(|it| it.number == turn);

@@ -11,13 +11,13 @@ use artel_types::{
 use serde::Serialize;
 
 use super::work::Work;
-use crate::runs::Steered;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::runs::SteeringDelivery;
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 /// The kind of thing that needs a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum WaitSort {
+pub enum AttentionKind {
     /// An agent's call awaits approval.
     Call,
     /// A run asks a question.
@@ -36,7 +36,7 @@ pub enum WaitSort {
     Paused,
 }
 
-impl WaitSort {
+impl AttentionKind {
     /// All kinds, the most urgent first.
     pub const ALL: [Self; 8] = [
         Self::Call,
@@ -66,8 +66,8 @@ impl WaitSort {
 
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Waits {
-    pub kind: WaitSort,
+pub struct AttentionItem {
+    pub kind: AttentionKind,
     /// The id for an answer.
     pub id: String,
     /// The trace of the piece of work.
@@ -90,9 +90,9 @@ pub struct Waits {
     pub commands: Vec<String>,
 }
 
-impl Waits {
+impl AttentionItem {
     /// Returns the sort key: first by kind, then by time.
-    pub fn place(&self) -> (WaitSort, Timestamp, &str) {
+    pub fn place(&self) -> (AttentionKind, Timestamp, &str) {
         (self.kind, self.since, &self.id)
     }
 }
@@ -155,7 +155,7 @@ impl OpenQuestion {
 
 impl Workshop {
     /// Lists what needs a person, questions first, and each kind in the order of arrival.
-    pub fn waiting(&self) -> Result<Vec<Waits>, Failure> {
+    pub fn waiting(&self) -> Result<Vec<AttentionItem>, Failure> {
         let board = self.board_of_waits()?;
         let waits = board.waiting(&self.drivers_now()?).into_iter();
         Ok(waits.map(Arc::unwrap_or_clone).collect())
@@ -194,21 +194,24 @@ impl Workshop {
         &self,
         question: &OpenQuestion,
         answer: &str,
-    ) -> Result<Noted<Steered>, Failure> {
+    ) -> Result<OutcomeWithNotes<SteeringDelivery>, Failure> {
         let answer = checked(question, answer)?;
         self.refuse_secret_in(&answer)?;
         let answered = RunAnswered {
             question: question.asked.question.clone(),
             answer,
         };
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let (run, by) = (question.run, self.caller.actor());
         let draft = EventDraft::new(StreamName::run(run), question.trace, by, answered).in_run(run);
         if let Some(first) = answer_first(&journal, run, question.seq, draft)? {
             return Err(already_decided(&first, run));
         }
-        let done = question.driver.clone().map_or(Steered::Kept, Steered::Sent);
-        Ok(Noted { done, notes })
+        let done = question
+            .driver
+            .clone()
+            .map_or(SteeringDelivery::Kept, SteeringDelivery::Sent);
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Returns whether the process that carried out a plan died between the end of the plan

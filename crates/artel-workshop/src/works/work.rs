@@ -24,7 +24,7 @@ pub struct Work {
     /// The state of the work.
     pub course: WorkState,
     /// The versions of its plan, oldest first.
-    pub versions: Vec<Drafted>,
+    pub versions: Vec<DraftedPlanVersion>,
     /// The branch that the work left.
     pub changeset: Option<ChangesetCreated>,
     /// All recorded events about the work, except those of its runs.
@@ -35,7 +35,7 @@ pub struct Work {
 
 /// A version of a plan as it was handed in.
 #[derive(Debug, Clone)]
-pub struct Drafted {
+pub struct DraftedPlanVersion {
     /// The time when it was handed in.
     pub at: Timestamp,
     /// Its author.
@@ -118,7 +118,11 @@ impl Workshop {
     }
 
     /// Returns a version of a plan, or the newest if `version` is `None`.
-    pub fn plan_of(&self, work: &Work, version: Option<u32>) -> Result<(Drafted, Plan), Failure> {
+    pub fn plan_of(
+        &self,
+        work: &Work,
+        version: Option<u32>,
+    ) -> Result<(DraftedPlanVersion, Plan), Failure> {
         let mut versions = work.versions.iter().rev();
         let found = versions.find(|it| version.is_none_or(|wanted| it.fact.version == wanted));
         let Some(drafted) = found else {
@@ -256,7 +260,7 @@ fn read(reader: &JournalReader, trace: TraceId) -> Result<Work, Failure> {
         match &event.fact {
             Fact::RequestCreated(it) => asked = Some((event.at, event.actor.clone(), it.clone())),
             Fact::RequestMoved(it) => moved = Some(it.file.clone()),
-            Fact::PlanDrafted(it) => versions.push(Drafted {
+            Fact::PlanDrafted(it) => versions.push(DraftedPlanVersion {
                 at: event.at,
                 by: event.actor.clone(),
                 fact: it.clone(),

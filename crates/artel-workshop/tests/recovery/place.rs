@@ -9,8 +9,8 @@ use artel_testkit::standin::StandIn;
 use artel_tools::HintVisibility;
 use artel_types::{ActorSurface, Event};
 use artel_workshop::{
-    Caller, Company, Flags, Init, NullRunObserver, RunDone, RunOrder, ShutdownLevel, Trust,
-    TrustQuestion, Workshop,
+    CommandContext, GlobalFlags, NullRunObserver, RunDriveOutcome, RunObservers, RunStartOptions,
+    ShutdownLevel, TrustApprover, TrustQuestion, Workshop, WorkshopInitMode,
 };
 use tokio::sync::watch;
 
@@ -38,7 +38,7 @@ pub(crate) fn is_possible() -> bool {
 /// Whatever is used here was written for it.
 struct AllTrusted;
 
-impl Trust for AllTrusted {
+impl TrustApprover for AllTrusted {
     fn ask(&self, _: &TrustQuestion) -> Option<bool> {
         Some(true)
     }
@@ -55,9 +55,17 @@ impl Place {
         ];
         let environment = ProcessEnvironment::of(variables, home.path());
         let clock = artel_config::system_clock();
-        let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+        let caller = CommandContext::new(
+            environment,
+            clock,
+            GlobalFlags::default(),
+            ActorSurface::Cli,
+        )
+        .unwrap();
         let root = home.path().join("Artel");
-        caller.init(Some(&root), Init::Complete).unwrap();
+        caller
+            .init(Some(&root), WorkshopInitMode::Complete)
+            .unwrap();
         let settings = format!(
             "[models.default]\nprovider = \"anthropic\"\nmodel = \"follower\"\nbase_url = \"{}\"\n",
             model.url()
@@ -89,9 +97,9 @@ impl Place {
         task: &str,
         folder: &Path,
         hints: HintVisibility,
-    ) -> RunDone {
+    ) -> RunDriveOutcome {
         let (_stop, stops) = watch::channel(ShutdownLevel::No);
-        let company = Company {
+        let company = RunObservers {
             audience: Arc::new(NullRunObserver),
             approver: None,
             person: None,
@@ -99,19 +107,19 @@ impl Place {
             stop: stops,
             hints,
         };
-        let order = RunOrder {
+        let order = RunStartOptions {
             skill: skill.map(str::to_owned),
             arguments: vec![task.to_owned()],
             folder: Some(folder.to_owned()),
             max_turns: Some(30),
-            ..RunOrder::default()
+            ..RunStartOptions::default()
         };
         let run = self.workshop.start_run(&order, company);
         self.runtime.block_on(run).unwrap()
     }
 
     /// Returns what the journal has of a run, in order.
-    pub(crate) fn events(&self, done: &RunDone) -> Vec<Event> {
+    pub(crate) fn events(&self, done: &RunDriveOutcome) -> Vec<Event> {
         let filter = artel_journal::EventFilter {
             run: Some(done.run.to_string()),
             ..artel_journal::EventFilter::default()
@@ -126,7 +134,7 @@ impl Place {
     }
 
     /// Returns where the files of a run are.
-    pub(crate) fn tree(&self, done: &RunDone) -> PathBuf {
+    pub(crate) fn tree(&self, done: &RunDriveOutcome) -> PathBuf {
         let trees = self.workshop.root().join(".artel/worktrees");
         trees.join(done.run.to_string()).join("tree")
     }

@@ -7,7 +7,7 @@ use artel_testkit::standin::StandIn;
 use artel_testkit::{figure, start_follower};
 use artel_tools::HintVisibility;
 use artel_types::{Event, Fact, RecordedText};
-use artel_workshop::RunDone;
+use artel_workshop::RunDriveOutcome;
 
 use crate::place::{Place, is_possible};
 use crate::scenario::{self, Scenario};
@@ -116,7 +116,7 @@ fn play(place: &Place, scenario: &Scenario, number: usize, hints: HintVisibility
     }
 }
 
-fn turns(done: &RunDone) -> u64 {
+fn turns(done: &RunDriveOutcome) -> u64 {
     let metrics = done.finished.as_ref().and_then(|it| it.metrics.as_ref());
     metrics.map_or(0, |metrics| metrics.turns)
 }

@@ -5,7 +5,7 @@ mod look;
 use std::path::PathBuf;
 
 use artel_types::FailureKind;
-use artel_workshop::{AgentReport, Caller, NewAgent, Problems};
+use artel_workshop::{AgentReport, CommandContext, NewAgent, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -101,7 +101,11 @@ struct Create {
     template: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::Create(args) => create(args, caller, screen),
         Command::List => look::list(caller, screen),
@@ -115,7 +119,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn create(args: &Create, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn create(
+    args: &Create,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let made = workshop.done.create_agent(&NewAgent {
@@ -142,13 +150,22 @@ fn create(args: &Create, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     Ok(Verdict::Done)
 }
 
-fn edit(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn edit(
+    id: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let edited = caller.workshop()?.edit_agent(id)?;
     screen.notes(&edited.notes);
     judged(&[edited.done], screen)
 }
 
-fn remove(id: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn remove(
+    id: &str,
+    yes: Yes,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let question = workshop.agent_to_remove(id)?;
     let is_gone = screen.confirm(&question, yes)?;
@@ -166,7 +183,7 @@ fn remove(id: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Ve
 }
 
 /// Shows the results of role checks.
-fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Problems> {
+fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let is_fine = reports.iter().all(|report| report.ok);
     if screen.json {
         screen.value(&serde_json::json!({ "ok": is_fine, "agents": reports }))?;
@@ -182,7 +199,7 @@ fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Probl
     })
 }
 
-fn show_report(report: &AgentReport, screen: &mut Screen) -> Result<(), Problems> {
+fn show_report(report: &AgentReport, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let id = harmless(&report.id);
     for check in &report.checks {
         let Some(failure) = &check.failure else {

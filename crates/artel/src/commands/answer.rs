@@ -2,7 +2,8 @@
 
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{
-    CallReply, Caller, Noted, OpenCall, OpenQuestion, Problems, Steered, Workshop,
+    CallApprovalDecision, CallAwaitingApproval, CommandContext, OpenQuestion, OutcomeWithNotes,
+    SteeringDelivery, Workshop, WorkshopFailures,
 };
 use serde_json::json;
 
@@ -26,7 +27,11 @@ pub(crate) struct Args {
     answer: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let question = match workshop.question_named(&args.id) {
         Ok(question) => question,
@@ -43,11 +48,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         return show(&question, screen);
     }
     let answer = args.answer.join(" ");
-    let Noted { done, notes } = workshop.answer_question(&question, &answer)?;
+    let OutcomeWithNotes { done, notes } = workshop.answer_question(&question, &answer)?;
     screen.notes(&notes);
     let driver = match &done {
-        Steered::Sent(driver) => Some(driver.clone()),
-        Steered::Kept | Steered::Ended => None,
+        SteeringDelivery::Sent(driver) => Some(driver.clone()),
+        SteeringDelivery::Kept | SteeringDelivery::Ended => None,
     };
     let short = match workshop.work(question.trace) {
         Ok(work) => work.trace.short(),
@@ -73,9 +78,9 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 fn allow(
     args: &Args,
     workshop: &Workshop,
-    call: &OpenCall,
+    call: &CallAwaitingApproval,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let (id, what) = (call.id(), workshop.whole_text(&call.asked.shown)?);
     let command = call.command();
     if args.answer.is_empty() {
@@ -94,7 +99,7 @@ fn allow(
         return Ok(Verdict::Done);
     }
     let answer = args.answer.join(" ");
-    let Some(words) = CallReply::of_words(&answer) else {
+    let Some(words) = CallApprovalDecision::of_words(&answer) else {
         let what = format!("`{}` is no answer to it", harmless(&answer));
         return Err(Failure::new(FailureCode::C004, what)
             .because(format!("it takes one of: {}", call.choices().join(", ")))
@@ -102,7 +107,7 @@ fn allow(
             .into());
     };
     // A yes applies to what the person saw, and only the full id identifies that.
-    if !matches!(words.reply, CallReply::No(_)) && args.id.to_ascii_lowercase() != id {
+    if !matches!(words.reply, CallApprovalDecision::No(_)) && args.id.to_ascii_lowercase() != id {
         return Err(
             Failure::new(FailureCode::C004, "a yes names what it is for")
                 .because(format!(
@@ -116,7 +121,7 @@ fn allow(
         );
     }
     let answered = workshop.answer_call(call, &call.asked.record, &words.reply);
-    let Noted { mut notes, .. } = answered?;
+    let OutcomeWithNotes { mut notes, .. } = answered?;
     notes.extend(words.note.map(str::to_owned));
     screen.notes(&notes);
     if screen.json {
@@ -130,7 +135,7 @@ fn allow(
     Ok(Verdict::Done)
 }
 
-fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({
             "run": question.run.to_string(),

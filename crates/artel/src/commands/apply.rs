@@ -1,6 +1,6 @@
 //! `artel apply`
 
-use artel_workshop::{Caller, Noted, Problems, Proposal};
+use artel_workshop::{CommandContext, OutcomeWithNotes, RunApplyPreview, WorkshopFailures};
 
 use super::run::say_placed;
 use crate::Verdict;
@@ -25,7 +25,11 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(&args.run)?;
     let proposal = workshop.proposal(run)?;
@@ -47,7 +51,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.say("nothing was changed");
         return Ok(Verdict::Done);
     }
-    let Noted { done, notes } = runtime::block_on(workshop.apply_run(run))??;
+    let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.apply_run(run))??;
     screen.notes(&notes);
     if screen.json {
         screen.value(&done)?;
@@ -57,7 +61,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-fn list(proposal: &Proposal, screen: &mut Screen) -> Result<(), Problems> {
+fn list(proposal: &RunApplyPreview, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     for file in &proposal.files {
         let kind = format!("{:?}", file.kind).to_lowercase();
         let lines = match (file.added, file.removed) {

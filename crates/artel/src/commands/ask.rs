@@ -10,7 +10,8 @@ use std::sync::Arc;
 use artel_types::FailureCode;
 use artel_types::plan::{Requirement, StepVerification, Urgency};
 use artel_workshop::{
-    AskOrder, Caller, Planning, Portal, PortalQuestion, Problems, Prospect, Work, Workshop,
+    CommandContext, PlanningMode, Portal, PortalQuestion, RequestSubmission, UnrecordedRequest,
+    Work, Workshop, WorkshopFailures,
 };
 
 use super::planned::Bench;
@@ -87,23 +88,27 @@ pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> St
     format!("it is one of {}", words.join(", "))
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let asked = words::asked(args, caller, screen)?;
     let answers = if args.yes { Answers::Yes } else { Answers::Ask };
-    let order = AskOrder {
+    let order = RequestSubmission {
         words: asked.words,
         portal: asked.portal,
         agent: asked.agent,
         urgency: asked.urgency,
         source: asked.source.to_owned(),
         planning: match (args.plan, args.no_plan) {
-            (true, _) => Planning::Always,
-            (_, true) => Planning::Never,
-            _ => Planning::BySize,
+            (true, _) => PlanningMode::Always,
+            (_, true) => PlanningMode::Never,
+            _ => PlanningMode::BySize,
         },
         verify: asked.verify,
         model: args.model.clone(),
-        ..AskOrder::default()
+        ..RequestSubmission::default()
     };
     if args.dry_run {
         return rehearse(caller, &order, screen);
@@ -121,11 +126,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 /// Records a request and takes it on.
 pub(super) fn submit(
     workshop: &Arc<Workshop>,
-    caller: &Caller,
-    prospect: &Prospect,
-    (order, answers): (&AskOrder, Answers),
+    caller: &CommandContext,
+    prospect: &UnrecordedRequest,
+    (order, answers): (&RequestSubmission, Answers),
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let work = workshop.file_request(prospect)?;
     if !screen.json {
         understood(&work, screen);
@@ -142,11 +147,11 @@ pub(super) fn submit(
 /// repository.
 pub(super) fn portal(
     workshop: &Workshop,
-    caller: &Caller,
-    order: &AskOrder,
+    caller: &CommandContext,
+    order: &RequestSubmission,
     answers: Answers,
     screen: &Screen,
-) -> Result<Portal, Problems> {
+) -> Result<Portal, WorkshopFailures> {
     let portal = match &order.portal {
         Some(name) => workshop.portal(name)?,
         None => portal_here(workshop, caller, order, answers, screen)?,
@@ -159,11 +164,11 @@ pub(super) fn portal(
 
 fn portal_here(
     workshop: &Workshop,
-    caller: &Caller,
-    order: &AskOrder,
+    caller: &CommandContext,
+    order: &RequestSubmission,
     answers: Answers,
     screen: &Screen,
-) -> Result<Portal, Problems> {
+) -> Result<Portal, WorkshopFailures> {
     let interrupted = RefCell::new(None);
     let first = |question: &PortalQuestion| match answers {
         Answers::Yes => Some(true),
@@ -192,7 +197,7 @@ fn is_there(screen: &Screen) -> bool {
 
 /// Offers to create a repository in a folder that is in none: with a repository, results
 /// are branches.
-fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
+fn offer_git(caller: &CommandContext, portal: &Portal) -> Result<(), WorkshopFailures> {
     if caller.is_in_repository(&portal.path) {
         return Ok(());
     }
@@ -209,9 +214,14 @@ fn offer_git(caller: &Caller, portal: &Portal) -> Result<(), Problems> {
 
 /// Prints what the request would look like. Without a workshop, it shows the request for
 /// the workshop that would be created.
-fn rehearse(caller: &Caller, order: &AskOrder, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn rehearse(
+    caller: &CommandContext,
+    order: &RequestSubmission,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let found = caller.workshop();
-    let is_missing = |problems: &Problems| problems.0.iter().all(|it| it.code == FailureCode::W001);
+    let is_missing =
+        |problems: &WorkshopFailures| problems.0.iter().all(|it| it.code == FailureCode::W001);
     let (workshop, portal) = match found {
         Err(problems) if is_missing(&problems) && order.portal.is_none() => {
             (caller.workshop_to_be()?, None)

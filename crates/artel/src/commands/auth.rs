@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 
 use artel_types::model::Provider;
 use artel_types::{Failure, FailureCode, FailureKind, Secret};
-use artel_workshop::{Account, Caller, Problems};
+use artel_workshop::{CommandContext, KeyAccount, WorkshopFailures};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
 use crate::Verdict;
@@ -86,7 +86,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::Set {
             provider,
@@ -119,10 +123,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 fn set(
     provider: &str,
     account: Option<String>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    let account = Account {
+) -> Result<Verdict, WorkshopFailures> {
+    let account = KeyAccount {
         provider: named(provider)?,
         name: account,
     };
@@ -144,7 +148,11 @@ fn set(
     Ok(Verdict::Done)
 }
 
-fn set_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn set_tool(
+    name: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     caller.prepare_tool_secret(name)?;
     let secret = read_key(&format!("--tool {name}"))?;
     let stored = caller.store_tool_secret(name, &secret)?;
@@ -160,7 +168,11 @@ fn set_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict,
     Ok(Verdict::Done)
 }
 
-fn remove_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn remove_tool(
+    name: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     caller.remove_tool_secret(name)?;
     if screen.json {
         screen.value(&serde_json::json!({ "removed": "tool", "account": name }))?;
@@ -170,7 +182,7 @@ fn remove_tool(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdi
     Ok(Verdict::Done)
 }
 
-fn status(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn status(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let report = caller.key_status()?;
     if screen.json {
         screen.value(&report)?;
@@ -203,10 +215,10 @@ fn status(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
 fn remove(
     provider: &str,
     account: Option<String>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    let account = Account {
+) -> Result<Verdict, WorkshopFailures> {
+    let account = KeyAccount {
         provider: named(provider)?,
         name: account,
     };
@@ -222,7 +234,11 @@ fn remove(
     Ok(Verdict::Done)
 }
 
-fn remove_all(yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn remove_all(
+    yes: Yes,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     if !screen.confirm("remove all stored keys", yes)? {
         screen.say("nothing was changed");
         return Ok(Verdict::Done);

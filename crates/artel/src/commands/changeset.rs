@@ -2,7 +2,9 @@
 
 mod look;
 
-use artel_workshop::{Caller, ChangesetDone, Merging, Noted, Problems};
+use artel_workshop::{
+    ChangesetMergeOptions, ChangesetReceipt, CommandContext, OutcomeWithNotes, WorkshopFailures,
+};
 use clap::ValueEnum;
 
 use crate::Verdict;
@@ -106,7 +108,11 @@ impl Status {
     }
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let done = match &args.command {
         Command::List { status } => {
@@ -129,7 +135,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             return look::show(&shown, much, screen);
         }
         Command::Approve { id, waive, into } => {
-            let how = Merging {
+            let how = ChangesetMergeOptions {
                 waiver: waive.as_deref(),
                 into: into.as_deref(),
                 seen: None,
@@ -144,8 +150,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// Shows what was done, and what could not be done.
-fn receipt(noted: Noted<ChangesetDone>, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let Noted { done, notes } = noted;
+fn receipt(
+    noted: OutcomeWithNotes<ChangesetReceipt>,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let OutcomeWithNotes { done, notes } = noted;
     screen.notes(&notes);
     if screen.json {
         screen.value(&done)?;

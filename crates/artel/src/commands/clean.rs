@@ -1,6 +1,6 @@
 //! `artel clean`
 
-use artel_workshop::{Caller, Problems, Rubbish, Sort};
+use artel_workshop::{CleanupCandidate, CleanupReason, CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{bytes, counted, table};
@@ -21,7 +21,11 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let rubbish = workshop.rubbish()?;
     let total: u64 = rubbish.iter().map(|item| item.bytes).sum();
@@ -56,18 +60,19 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-fn summary(rubbish: &[Rubbish]) -> String {
+fn summary(rubbish: &[CleanupCandidate]) -> String {
     if rubbish.is_empty() {
         return "nothing to clean\n".to_owned();
     }
     let sorts = [
-        (Sort::Worktree, "finished worktrees"),
-        (Sort::Blob, "values no event names"),
-        (Sort::Log, "old logs"),
-        (Sort::Leftover, "left-overs of crashes"),
+        (CleanupReason::Worktree, "finished worktrees"),
+        (CleanupReason::Blob, "values no event names"),
+        (CleanupReason::Log, "old logs"),
+        (CleanupReason::Leftover, "left-overs of crashes"),
     ];
-    let row = |(sort, name): &(Sort, &str)| {
-        let items: Vec<&Rubbish> = rubbish.iter().filter(|item| item.sort == *sort).collect();
+    let row = |(sort, name): &(CleanupReason, &str)| {
+        let items: Vec<&CleanupCandidate> =
+            rubbish.iter().filter(|item| item.sort == *sort).collect();
         let size = items.iter().map(|item| item.bytes).sum();
         vec![(*name).to_owned(), items.len().to_string(), bytes(size)]
     };

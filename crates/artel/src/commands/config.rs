@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artel_config::Settings;
 use artel_types::FailureCode;
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::table;
@@ -32,7 +32,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let Command::Show { origin } = &args.command;
     let settings = settings(caller)?;
     let rows = settings.rows();
@@ -69,10 +73,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// Returns the settings of the workshop, or those that apply outside of any workshop.
-fn settings(caller: &Caller) -> Result<Arc<Settings>, Problems> {
+fn settings(caller: &CommandContext) -> Result<Arc<Settings>, WorkshopFailures> {
     match caller.workshop() {
         Ok(workshop) => Ok(workshop.settings),
-        Err(Problems(failures))
+        Err(WorkshopFailures(failures))
             if failures
                 .iter()
                 .all(|failure| failure.code == FailureCode::W001) =>

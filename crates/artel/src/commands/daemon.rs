@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use artel_server::{Address, Reach};
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, DaemonEnded, DaemonRuns, Noted, Problems, Workshop};
+use artel_workshop::{
+    CommandContext, DaemonStopOutcome, OutcomeWithNotes, RunningDaemon, Workshop, WorkshopFailures,
+};
 use serde_json::json;
 
 use crate::Verdict;
@@ -75,10 +77,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Interval between checks whether it has.
 const LOOK: Duration = Duration::from_millis(50);
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = match &args.act {
         Act::Start(_) => {
-            let Noted { done, notes } = caller.workshop_or_new()?;
+            let OutcomeWithNotes { done, notes } = caller.workshop_or_new()?;
             screen.notes(&notes);
             done
         }
@@ -100,7 +106,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Act::Status => status(&workshop, screen),
         Act::Logs(how) => logs::run(how, &workshop, screen),
         Act::Pause { reason } => {
-            let Noted { done, notes } = workshop.pause_daemon(reason.as_deref())?;
+            let OutcomeWithNotes { done, notes } = workshop.pause_daemon(reason.as_deref())?;
             screen.notes(&notes);
             let text = if done {
                 "held: nothing new is begun until `artel daemon resume`"
@@ -110,7 +116,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             tell(screen, text)
         }
         Act::Resume => {
-            let Noted { done, notes } = workshop.resume_daemon()?;
+            let OutcomeWithNotes { done, notes } = workshop.resume_daemon()?;
             screen.notes(&notes);
             let text = if done {
                 "new work is begun again"
@@ -130,7 +136,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 /// Returns the options for restarting a daemon: the address that a person had given it,
 /// unless they name another one now. If the daemon was reachable from elsewhere, the person
 /// has already agreed to that.
-fn again(how: &Start, runs: &DaemonRuns) -> Start {
+fn again(how: &Start, runs: &RunningDaemon) -> Start {
     if how.listen.is_some() {
         return how.clone();
     }
@@ -140,7 +146,11 @@ fn again(how: &Start, runs: &DaemonRuns) -> Start {
     }
 }
 
-fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn start(
+    how: &Start,
+    workshop: &Workshop,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     runtime::block_on(workshop.outwait_dying_daemon())??;
     if let Some(runs) = workshop.daemon_status()?.running {
         return Err(
@@ -177,7 +187,7 @@ fn start(how: &Start, workshop: &Workshop, screen: &mut Screen) -> Result<Verdic
     )
 }
 
-fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn up(runs: &RunningDaemon, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(runs)?;
     } else {
@@ -191,12 +201,12 @@ fn up(runs: &DaemonRuns, screen: &mut Screen) -> Result<Verdict, Problems> {
 }
 
 /// Stops the daemon, and returns a line that says how it ended.
-fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<String, Problems> {
+fn stop(workshop: &Workshop, runs: &RunningDaemon) -> Result<String, WorkshopFailures> {
     let ended = runtime::block_on(workshop.stop_daemon(runs, PATIENCE))??;
     let pid = runs.pid;
     Ok(match ended {
-        DaemonEnded::AtRest => format!("the daemon (process {pid}) ended"),
-        DaemonEnded::Killed(after) => format!(
+        DaemonStopOutcome::AtRest => format!("the daemon (process {pid}) ended"),
+        DaemonStopOutcome::Killed(after) => format!(
             "the daemon (process {pid}) did not listen for {} s and was killed; what was under way \
              is taken up at the next start",
             after.as_secs()
@@ -204,7 +214,7 @@ fn stop(workshop: &Workshop, runs: &DaemonRuns) -> Result<String, Problems> {
     })
 }
 
-fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let status = workshop.daemon_status()?;
     let lacks = workshop.lack().map(|lack| lack.to_string());
     if screen.json {
@@ -251,14 +261,14 @@ fn in_a_line(text: &str) -> String {
     lines.join("; ")
 }
 
-fn running(workshop: &Workshop) -> Result<DaemonRuns, Failure> {
+fn running(workshop: &Workshop) -> Result<RunningDaemon, Failure> {
     workshop.daemon_status()?.running.ok_or_else(|| {
         Failure::new(FailureCode::H003, "the daemon is not running")
             .advise("`artel daemon start` starts it")
     })
 }
 
-fn tell(screen: &mut Screen, text: &str) -> Result<Verdict, Problems> {
+fn tell(screen: &mut Screen, text: &str) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({ "done": text }))?;
     } else {

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use artel_types::plan::Plan;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{
-    AskOrder, Caller, Company, DEMO_REQUEST, Demo, Edited, Merging, OnFailure, PlanRules, Problems,
-    RunSuspendReason, Settled, Work, Workshop,
+    ChangesetMergeOptions, CommandContext, DEMO_REQUEST, DemoSetup, OnFailure, PlanEditOutcome,
+    PlanRules, RequestOutcome, RequestSubmission, RunObservers, RunSuspendReason, Work, Workshop,
+    WorkshopFailures,
 };
 
 use super::run::{Answers, Canvas, Watch};
@@ -60,7 +61,11 @@ const OF_CHANGES: Choices<'_> = &[
     (Choice::No, ["n", "no"]),
 ];
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     if !args.yes && !io::stdin().is_terminal() {
         return Err(
             Failure::new(FailureCode::C005, "the demo asks before it goes on")
@@ -97,7 +102,7 @@ enum Stays {
 }
 
 /// Plays the demo. Everything it opened is closed when this returns.
-fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems> {
+fn play(args: &Args, demo: &DemoSetup, screen: &mut Screen) -> Result<Stays, WorkshopFailures> {
     let story = Story {
         args,
         workshop: Arc::new(demo.caller.workshop()?),
@@ -119,11 +124,11 @@ fn play(args: &Args, demo: &Demo, screen: &mut Screen) -> Result<Stays, Problems
 struct Story<'s> {
     args: &'s Args,
     workshop: Arc<Workshop>,
-    demo: &'s Demo,
+    demo: &'s DemoSetup,
 }
 
 impl Story<'_> {
-    fn tell(&self, screen: &mut Screen) -> Result<(), Problems> {
+    fn tell(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         screen.say(
             "Artel demo: a small project with a bug, a request, and no network. \
              Model: rehearsal (embedded).\n",
@@ -143,12 +148,12 @@ impl Story<'_> {
         self.merge(&id, screen)
     }
 
-    fn ask(&self, screen: &mut Screen) -> Result<Work, Problems> {
+    fn ask(&self, screen: &mut Screen) -> Result<Work, WorkshopFailures> {
         let portal = self.workshop.open_portal(&self.demo.portal)?.done;
-        let order = AskOrder {
+        let order = RequestSubmission {
             words: DEMO_REQUEST.to_owned(),
             model: Some(self.demo.model.clone()),
-            ..AskOrder::default()
+            ..RequestSubmission::default()
         };
         let prospect = self.workshop.prospect(&order, Some(portal))?;
         let work = self.workshop.file_request(&prospect)?;
@@ -160,7 +165,7 @@ impl Story<'_> {
         Ok(work)
     }
 
-    fn plan(&self, screen: &mut Screen, work: &Work) -> Result<(), Problems> {
+    fn plan(&self, screen: &mut Screen, work: &Work) -> Result<(), WorkshopFailures> {
         let watch = Watch {
             workshop: Arc::clone(&self.workshop),
             trace: work.trace,
@@ -168,12 +173,12 @@ impl Story<'_> {
         };
         let caller = &self.demo.caller;
         screen.say("  reading  the architect looks at the project, and changes nothing");
-        let settled = watch.in_a_line(caller, screen, async |company: Company| {
+        let settled = watch.in_a_line(caller, screen, async |company: RunObservers| {
             self.workshop.pursue(work.trace, None, company).await
         })?;
         match settled {
-            Settled::Planned { .. } => Ok(()),
-            Settled::Left(RunSuspendReason::Interrupted) => Err(interrupted().into()),
+            RequestOutcome::Planned { .. } => Ok(()),
+            RequestOutcome::Left(RunSuspendReason::Interrupted) => Err(interrupted().into()),
             other => Err(
                 Failure::new(FailureCode::X001, "the rehearsal made no plan")
                     .because(format!("{other:?}"))
@@ -182,7 +187,7 @@ impl Story<'_> {
         }
     }
 
-    fn approves(&self, id: &str, screen: &mut Screen) -> Result<bool, Problems> {
+    fn approves(&self, id: &str, screen: &mut Screen) -> Result<bool, WorkshopFailures> {
         if !self.args.yes {
             loop {
                 match choose("Approve this plan?", OF_PLANS)? {
@@ -205,11 +210,11 @@ impl Story<'_> {
 
     /// Opens the person's editor. If they cannot edit the plan or change nothing, it stays
     /// as it is.
-    fn edit(&self, id: &str, screen: &mut Screen) -> Result<(), Problems> {
+    fn edit(&self, id: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         let work = self.workshop.work_named(id)?;
         match self.workshop.edit_by_hand(&work) {
-            Ok(Edited::Unchanged) => screen.say("Nothing changed."),
-            Ok(Edited::InReview { .. } | Edited::Adopted { .. }) => {
+            Ok(PlanEditOutcome::Unchanged) => screen.say("Nothing changed."),
+            Ok(PlanEditOutcome::InReview { .. } | PlanEditOutcome::Adopted { .. }) => {
                 let work = self.workshop.work(work.trace)?;
                 show_plan(&self.workshop.plan_of(&work, None)?.1, screen);
             }
@@ -218,7 +223,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn carry_out(&self, work: &Work, screen: &mut Screen) -> Result<(), Problems> {
+    fn carry_out(&self, work: &Work, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         let rules = PlanRules {
             at_once: 2,
             failure: OnFailure::Continue,
@@ -232,7 +237,7 @@ impl Story<'_> {
         let id = work.trace.to_string();
         screen.say("");
         let caller = &self.demo.caller;
-        let carried = canvas.draw(caller, screen, async |company: Company| {
+        let carried = canvas.draw(caller, screen, async |company: RunObservers| {
             self.workshop.carry_out(&id, rules, None, company).await
         })?;
         match carried.left {
@@ -251,7 +256,7 @@ impl Story<'_> {
         }
     }
 
-    fn merge(&self, id: &str, screen: &mut Screen) -> Result<(), Problems> {
+    fn merge(&self, id: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         let shown = self.workshop.changeset(id)?;
         screen.say(format!(
             "\n  changeset  {}   {}, {}, +{} −{}",
@@ -276,7 +281,9 @@ impl Story<'_> {
                 }
             }
         }
-        let done = self.workshop.approve_changeset(id, Merging::default())?;
+        let done = self
+            .workshop
+            .approve_changeset(id, ChangesetMergeOptions::default())?;
         let commit = done.done.commit.unwrap_or_default();
         let short: String = commit.chars().take(8).collect();
         screen.say(format!(
@@ -286,7 +293,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn keeps(&self, screen: &mut Screen) -> Result<bool, Problems> {
+    fn keeps(&self, screen: &mut Screen) -> Result<bool, WorkshopFailures> {
         if self.args.keep {
             return Ok(true);
         }
@@ -307,7 +314,7 @@ impl Story<'_> {
     }
 
     /// Shows where everything is.
-    fn places(&self, screen: &mut Screen) -> Result<(), Problems> {
+    fn places(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         let folder = self.demo.folder.display();
         let project = self.demo.portal.path.display();
         screen.say(format!("\n  project  {project}"));
@@ -324,7 +331,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn farewell(&self, screen: &mut Screen) -> Result<(), Problems> {
+    fn farewell(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
         let works = self.workshop.works()?;
         let folder = self.demo.folder.display();
         if let Some(work) = works.first() {
@@ -343,7 +350,7 @@ impl Story<'_> {
 }
 
 /// Repeats the question until the answer is valid. The end of the input counts as a no.
-fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, Problems> {
+fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, WorkshopFailures> {
     let words = choices.iter().map(|(_, [letter, word])| {
         let rest = word.strip_prefix(letter).unwrap_or_default();
         format!("[{letter}]{rest}")

@@ -2,7 +2,7 @@
 
 use artel_config::MachineProfile;
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Check, Health, Problems};
+use artel_workshop::{CommandContext, DoctorCheck, DoctorCheckStatus, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -21,7 +21,11 @@ pub(crate) struct Args {
     profile: Option<MachineProfile>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let checks = match args.profile {
         None => caller.doctor(),
         Some(profile) => caller.doctor_profile(profile),
@@ -30,9 +34,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         .iter()
         .map(|check| check.health)
         .max()
-        .unwrap_or(Health::Ok);
+        .unwrap_or(DoctorCheckStatus::Ok);
     if screen.json {
-        screen.value(&serde_json::json!({ "ok": worst != Health::Problem, "checks": checks }))?;
+        screen.value(
+            &serde_json::json!({ "ok": worst != DoctorCheckStatus::Problem, "checks": checks }),
+        )?;
     } else {
         for check in &checks {
             show(check, screen)?;
@@ -40,7 +46,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
     let mut problems = checks
         .iter()
-        .filter(|check| check.health == Health::Problem)
+        .filter(|check| check.health == DoctorCheckStatus::Problem)
         .map(|check| check.kind)
         .peekable();
     if problems.peek().is_none() {
@@ -57,11 +63,11 @@ fn profile(word: &str) -> Result<MachineProfile, String> {
     word.parse().map_err(unknown)
 }
 
-fn show(check: &Check, screen: &mut Screen) -> Result<(), Problems> {
+fn show(check: &DoctorCheck, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let (word, paint) = match check.health {
-        Health::Ok => ("ok", Paint::Good),
-        Health::Warning => ("warning", Paint::Doubtful),
-        Health::Problem => ("problem", Paint::Bad),
+        DoctorCheckStatus::Ok => ("ok", Paint::Good),
+        DoctorCheckStatus::Warning => ("warning", Paint::Doubtful),
+        DoctorCheckStatus::Problem => ("problem", Paint::Bad),
     };
     let word = screen.paint(&format!("{word:<8}"), paint);
     let found = harmless(&check.found);

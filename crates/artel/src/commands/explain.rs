@@ -1,7 +1,7 @@
 //! `artel explain`
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::Problems;
+use artel_workshop::WorkshopFailures;
 
 use crate::Verdict;
 use crate::screen::Screen;
@@ -14,7 +14,7 @@ pub(crate) struct Args {
     code: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let codes: Vec<FailureCode> = match &args.code {
         None => FailureCode::ALL.to_vec(),
         Some(text) => vec![find(text)?],

@@ -1,6 +1,6 @@
 //! `artel feedback`
 
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -18,7 +18,11 @@ pub(crate) struct Args {
     text: String,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let given = caller.workshop()?.give_feedback(&args.run, &args.text)?;
     if screen.json {
         screen.value(&given)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Caller, ForkOrder, Problems};
+use artel_workshop::{CommandContext, RunForkOptions, WorkshopFailures};
 
 use super::resume::take_up;
 use super::run::Watching;
@@ -32,9 +32,13 @@ pub(crate) struct Args {
     watching: Watching,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
-    let order = ForkOrder {
+    let order = RunForkOptions {
         from: workshop.run_named(&args.run)?,
         at: args.at,
         hint: args.hint.clone(),

@@ -1,7 +1,7 @@
 //! `artel hook`
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, HookRow, Problems, UntrustedHook};
+use artel_workshop::{CommandContext, HookRow, UntrustedHook, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, table};
@@ -47,7 +47,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::List { role } => list(role.as_deref(), caller, screen),
         Command::Trust { hash, role, yes } => {
@@ -57,7 +61,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn list(role: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn list(
+    role: Option<&str>,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let found = workshop.hooks(role)?;
     if screen.json {
@@ -128,9 +136,9 @@ fn reach(hook: &HookRow) -> String {
 fn trust(
     (hash, role): (Option<&str>, Option<&str>),
     yes: Yes,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut strangers = workshop.strange_hooks(role)?;
     if let Some(hash) = hash {
@@ -162,7 +170,11 @@ fn trust(
     Ok(Verdict::Done)
 }
 
-fn confirmed(stranger: &UntrustedHook, yes: Yes, screen: &mut Screen) -> Result<bool, Problems> {
+fn confirmed(
+    stranger: &UntrustedHook,
+    yes: Yes,
+    screen: &mut Screen,
+) -> Result<bool, WorkshopFailures> {
     if !screen.json {
         for line in &stranger.lines {
             screen.line(harmless(line))?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_types::FailureKind;
-use artel_workshop::{Caller, InboxFound, Problems};
+use artel_workshop::{CommandContext, InboxFound, WorkshopFailures};
 use serde_json::{Value, json};
 
 use super::planned::{Bench, Telling, object};
@@ -41,7 +41,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let Command::Scan {
         no_plan,
         model,
@@ -103,7 +107,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(verdict)
 }
 
-fn show(found: &InboxFound, screen: &mut Screen) -> Result<(), Problems> {
+fn show(found: &InboxFound, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let paint = match found.what {
         "refused" => Paint::Bad,
         "rewritten" => Paint::Doubtful,

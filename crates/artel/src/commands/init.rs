@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use artel_workshop::{Brought, Caller, Init, Problems};
+use artel_workshop::{
+    CommandContext, PreexistingWorkshopFiles, WorkshopFailures, WorkshopInitMode,
+};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -30,11 +32,15 @@ pub(crate) struct Args {
 /// Maximum number of files and of lines of settings shown.
 const MOST_SHOWN: usize = 40;
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let how = if args.force {
-        Init::Regenerate
+        WorkshopInitMode::Regenerate
     } else {
-        Init::Complete
+        WorkshopInitMode::Complete
     };
     let made = match caller.brought(args.dir.as_deref())? {
         None => caller.init(args.dir.as_deref(), how)?,
@@ -83,7 +89,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// Shows what decides in the workshop from then on.
-pub(super) fn show(brought: &Brought, screen: &mut Screen) {
+pub(super) fn show(brought: &PreexistingWorkshopFiles, screen: &mut Screen) {
     let place = brought.root.display().to_string();
     screen.notes(&[format!(
         "`{place}` already contains files that will control agents"

@@ -6,7 +6,7 @@ mod upkeep;
 
 pub(super) use read::warn;
 
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::screen::Screen;
@@ -31,7 +31,11 @@ enum Command {
     Prune(upkeep::Prune),
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::Tail(args) => read::tail(args, caller, screen),
         Command::Query(args) => read::query(args, caller, screen),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead as _, Read as _};
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::screen::{Screen, stopped};
@@ -22,7 +22,7 @@ const PIECE: usize = 64 * 1024;
 pub(super) fn each(
     screen: &mut Screen,
     answer: impl Fn(&str) -> String,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -58,7 +58,7 @@ fn readable(line: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn skip_line(input: &mut impl io::BufRead) -> Result<(), Problems> {
+fn skip_line(input: &mut impl io::BufRead) -> Result<(), WorkshopFailures> {
     loop {
         let piece = input.fill_buf().map_err(|error| input_failed(&error))?;
         if piece.is_empty() {
@@ -76,7 +76,10 @@ fn skip_line(input: &mut impl io::BufRead) -> Result<(), Problems> {
 }
 
 /// Removes secrets from standard input as it arrives.
-pub(super) fn redact(screen: &mut Screen, caller: &Caller) -> Result<Verdict, Problems> {
+pub(super) fn redact(
+    screen: &mut Screen,
+    caller: &CommandContext,
+) -> Result<Verdict, WorkshopFailures> {
     use std::io::Write as _;
     let mut stream = caller.redactor().stream();
     let mut input = io::stdin().lock();

@@ -1,7 +1,7 @@
 //! Shows a piece of work while it is in progress.
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{Company, Problems};
+use artel_workshop::{RunObservers, WorkshopFailures};
 
 use super::planned::Bench;
 use super::run::Subject;
@@ -12,8 +12,8 @@ use super::story::laid_out;
 pub(crate) fn follow<T>(
     bench: &mut Bench<'_>,
     trace: TraceId,
-    work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-) -> Result<T, Problems> {
+    work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+) -> Result<T, WorkshopFailures> {
     let (desk, caller) = (bench.desk(), bench.caller);
     let screen = &mut *bench.screen;
     let (done, ending) = desk.attend(caller, screen, trace, Subject::New, work)?;

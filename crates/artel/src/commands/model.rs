@@ -1,7 +1,9 @@
 //! `artel model`
 
 use artel_types::{FailureKind, Tokens};
-use artel_workshop::{Caller, Card, Feature, ModelShown, Problems, Trial};
+use artel_workshop::{
+    CommandContext, ModelDetail, ModelFeatureStatus, ModelInfo, ModelTrialOutcome, WorkshopFailures,
+};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, table};
@@ -60,7 +62,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::List => list(caller, screen),
         Command::Show { alias } => show(alias.as_deref(), caller, screen),
@@ -70,7 +76,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let models = block_on(caller.models_here(None))??;
     let listed = models.list();
     if screen.json {
@@ -101,7 +107,11 @@ fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-fn show(alias: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(
+    alias: Option<&str>,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let shown = block_on(caller.show_model(alias))??;
     if screen.json {
         screen.value(&shown)?;
@@ -113,7 +123,7 @@ fn show(alias: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Ver
     Ok(Verdict::Done)
 }
 
-fn lines(shown: &ModelShown) -> Vec<(&'static str, String)> {
+fn lines(shown: &ModelDetail) -> Vec<(&'static str, String)> {
     let card = &shown.card;
     let tokens = |count: Option<u64>| {
         count.map_or_else(|| "unknown".to_owned(), |count| Tokens(count).to_string())
@@ -138,7 +148,11 @@ fn lines(shown: &ModelShown) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn test(alias: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn test(
+    alias: Option<&str>,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let workshop = workshop.done;
@@ -163,7 +177,7 @@ fn test(alias: Option<&str>, caller: &Caller, screen: &mut Screen) -> Result<Ver
     }
 }
 
-fn report(trial: &Trial, screen: &mut Screen) -> Result<(), Problems> {
+fn report(trial: &ModelTrialOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     screen.line(format!(
         "{}:{} ({})",
         trial.provider,
@@ -178,8 +192,8 @@ fn report(trial: &Trial, screen: &mut Screen) -> Result<(), Problems> {
         ("usage", trial.usage),
     ] {
         let word = match feature {
-            Feature::Works => screen.paint("works", Paint::Good),
-            Feature::Unseen => screen.paint("not seen", Paint::Doubtful),
+            ModelFeatureStatus::Works => screen.paint("works", Paint::Good),
+            ModelFeatureStatus::Unseen => screen.paint("not seen", Paint::Doubtful),
         };
         screen.line(format!("  {name:<10} {word}"))?;
     }
@@ -199,7 +213,11 @@ fn report(trial: &Trial, screen: &mut Screen) -> Result<(), Problems> {
     ))
 }
 
-fn reset(provider: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn reset(
+    provider: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let names = caller.workshop()?.reset_provider(provider)?;
     if screen.json {
         screen.value(&serde_json::json!({ "reset": names }))?;
@@ -211,20 +229,24 @@ fn reset(provider: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     Ok(Verdict::Done)
 }
 
-fn record(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn record(
+    id: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let cassette = caller.workshop()?.cassette(id)?;
     screen.raw(&cassette.write_jsonl()?)?;
     Ok(Verdict::Done)
 }
 
-fn price_in_full(card: &Card) -> String {
+fn price_in_full(card: &ModelInfo) -> String {
     match &card.usd_per_million {
         Some(_) => format!("{} for a million tokens read / written", price(card)),
         None => price(card),
     }
 }
 
-fn price(card: &Card) -> String {
+fn price(card: &ModelInfo) -> String {
     match &card.usd_per_million {
         Some(price) => format!("${} / ${}", price.input, price.output),
         None => "unknown".to_owned(),

@@ -1,7 +1,7 @@
 //! `artel open`
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, Problems, ViewerRole};
+use artel_workshop::{CommandContext, ViewerRole, WorkshopFailures};
 use serde_json::json;
 
 use crate::Verdict;
@@ -20,7 +20,11 @@ pub(crate) struct Args {
     port: Option<u16>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let Some(runs) = workshop.daemon_status()?.running else {
         return Err(Failure::new(FailureCode::H003, "no daemon serves this workshop")

@@ -7,7 +7,7 @@ mod steps;
 use std::path::PathBuf;
 
 use artel_types::plan::PlanState;
-use artel_workshop::{Caller, OnFailure, PlanRules, Problems, Steer};
+use artel_workshop::{CommandContext, OnFailure, PlanRules, SteeringCommand, WorkshopFailures};
 
 pub(super) use look::expected;
 
@@ -243,7 +243,11 @@ fn state(word: &str) -> Result<PlanState, String> {
         .map_err(|()| one_of(PlanState::ALL, PlanState::as_str))
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::List { status } => look::list(*status, caller, screen),
         Command::Show {
@@ -273,11 +277,13 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             id,
             step: Some(step),
             reason,
-        } => steps::steer((id, step), &Steer::Cancel, reason, caller, screen),
+        } => steps::steer((id, step), &SteeringCommand::Cancel, reason, caller, screen),
         Command::Cancel { id, reason, .. } => decide::cancel(id, reason, caller, screen),
-        Command::Pause { id, step } => steps::steer((id, step), &Steer::Pause, "", caller, screen),
+        Command::Pause { id, step } => {
+            steps::steer((id, step), &SteeringCommand::Pause, "", caller, screen)
+        }
         Command::Resume { id, step } => {
-            steps::steer((id, step), &Steer::Resume, "", caller, screen)
+            steps::steer((id, step), &SteeringCommand::Resume, "", caller, screen)
         }
         Command::Diff { id, from, to } => look::diff(id, from.zip(*to), caller, screen),
         Command::Retry { id, step, how } => steps::retry(id, step.as_deref(), how, caller, screen),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use artel_types::plan::PlanState;
 use artel_types::{ChangesetCreated, Failure, FailureCode, FailureKind, RunId, TraceId};
 use artel_workshop::{
-    Caller, Carried, Company, OnFailure, PlanRules, Problems, RunSuspendReason, Settled, Work,
-    Workshop, put_in_place,
+    CommandContext, OnFailure, PlanRules, PlanRunOutcome, RequestOutcome, RunObservers,
+    RunSuspendReason, Work, Workshop, WorkshopFailures, put_in_place,
 };
 use serde_json::{Map, Value, json};
 
@@ -22,7 +22,7 @@ use crate::screen::Screen;
 /// Workshop, screen and options with which planned work is taken on.
 pub(crate) struct Bench<'a> {
     pub(crate) workshop: Arc<Workshop>,
-    pub(crate) caller: &'a Caller,
+    pub(crate) caller: &'a CommandContext,
     pub(crate) screen: &'a mut Screen,
     /// The model that the person named.
     pub(crate) model: Option<String>,
@@ -60,7 +60,11 @@ pub(crate) fn usual_rules() -> PlanRules {
 }
 
 impl<'a> Bench<'a> {
-    pub(crate) fn new(workshop: Arc<Workshop>, caller: &'a Caller, screen: &'a mut Screen) -> Self {
+    pub(crate) fn new(
+        workshop: Arc<Workshop>,
+        caller: &'a CommandContext,
+        screen: &'a mut Screen,
+    ) -> Self {
         Self {
             workshop,
             caller,
@@ -82,7 +86,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Takes on a request: answers it, plans it, carries it out, or has its plan rewritten.
-    pub(crate) fn take_on(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
+    pub(crate) fn take_on(&mut self, trace: TraceId) -> Result<Outcome, WorkshopFailures> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let taken = self.done(trace, async move |company| {
             workshop.take_on(trace, model.as_deref(), company).await
@@ -97,14 +101,14 @@ impl<'a> Bench<'a> {
             }
         };
         match settled {
-            Settled::Answered { run, answer } => Ok(Outcome {
+            RequestOutcome::Answered { run, answer } => Ok(Outcome {
                 value: object(json!({ "run": run.to_string(), "answer": answer })),
                 lines: vec![harmless_lines(&answer)],
                 end: Ok(Verdict::Done),
             }),
-            Settled::Planned { version } => self.planned(trace, version),
-            Settled::AtOnce { .. } => self.carry_out(trace),
-            Settled::Failed { why } => {
+            RequestOutcome::Planned { version } => self.planned(trace, version),
+            RequestOutcome::AtOnce { .. } => self.carry_out(trace),
+            RequestOutcome::Failed { why } => {
                 let failure = Failure::new(FailureCode::R005, "no plan came of it")
                     .because(why.clone())
                     .advise(format!(
@@ -116,7 +120,7 @@ impl<'a> Bench<'a> {
                     end: Err(failure),
                 })
             }
-            Settled::Left(left) => {
+            RequestOutcome::Left(left) => {
                 if left == RunSuspendReason::Interrupted {
                     runtime::block_on(self.workshop.rest_work(trace))??;
                 }
@@ -126,10 +130,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Carries out the approved plan, and returns the result.
-    pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, Problems> {
+    pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, WorkshopFailures> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let rules = self.rules;
-        let carrying = async move |company: Company| {
+        let carrying = async move |company: RunObservers| {
             let id = trace.to_string();
             workshop
                 .carry_out(&id, rules, model.as_deref(), company)
@@ -163,7 +167,11 @@ impl<'a> Bench<'a> {
 
     /// Returns where a run continues that this command only followed, or `None` if nobody
     /// drives it.
-    fn goes_on_elsewhere(&self, trace: TraceId, run: RunId) -> Result<Option<Outcome>, Problems> {
+    fn goes_on_elsewhere(
+        &self,
+        trace: TraceId,
+        run: RunId,
+    ) -> Result<Option<Outcome>, WorkshopFailures> {
         let drivers = self.workshop.drivers_now()?;
         let Some(driver) = drivers.run(run) else {
             return Ok(None);
@@ -182,8 +190,8 @@ impl<'a> Bench<'a> {
     fn done<T>(
         &mut self,
         trace: TraceId,
-        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-    ) -> Result<T, Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+    ) -> Result<T, WorkshopFailures> {
         if self.screen.json {
             self.desk().attend_quietly(self.caller, self.screen, work)
         } else {
@@ -191,7 +199,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn planned(&self, trace: TraceId, version: u32) -> Result<Outcome, Problems> {
+    fn planned(&self, trace: TraceId, version: u32) -> Result<Outcome, WorkshopFailures> {
         let work = self.workshop.work(trace)?;
         let (drafted, plan) = self.workshop.plan_of(&work, Some(version))?;
         let short = trace.short();
@@ -218,7 +226,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Returns how a run that was left can be continued.
-    fn left(&self, trace: TraceId, left: &RunSuspendReason) -> Result<Outcome, Problems> {
+    fn left(&self, trace: TraceId, left: &RunSuspendReason) -> Result<Outcome, WorkshopFailures> {
         let short = trace.short();
         let resume = format!("`artel resume {short}`");
         let (value, end) = match left {
@@ -269,7 +277,7 @@ impl<'a> Bench<'a> {
         &mut self,
         trace: TraceId,
         outcome: Outcome,
-    ) -> Result<Verdict, Problems> {
+    ) -> Result<Verdict, WorkshopFailures> {
         if self.screen.json {
             let work = self.workshop.work(trace)?;
             let mut value = object(self.workshop.request_value(&work));
@@ -289,7 +297,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn carried_out(work: &Work, carried: &Carried) -> Outcome {
+fn carried_out(work: &Work, carried: &PlanRunOutcome) -> Outcome {
     let short = work.trace.short();
     let made = work.changeset.as_ref().filter(|it| it.run == carried.run);
     let mut lines = Vec::new();

@@ -8,7 +8,7 @@ use artel_policy::rules::PolicyRule;
 use artel_policy::{DecidedBy, PolicyAnswer, PolicyRuling, command, redact};
 use artel_tools::pathcheck;
 use artel_types::{Failure, FailureCode, FailureKind};
-use artel_workshop::{Caller, CommandCheck, CommandJudged, Problems};
+use artel_workshop::{CommandContext, CommandPolicyAnswer, CommandPolicyQuery, WorkshopFailures};
 
 use super::lines;
 use crate::Verdict;
@@ -127,7 +127,11 @@ struct Path {
     path: Option<OsString>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::Check(check) if check.batch => lines::each(screen, command::judge_line),
         Command::Check(check) => one_command(check, caller, screen),
@@ -151,8 +155,12 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn one_command(check: &Check, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let judged = caller.check_command(&CommandCheck {
+fn one_command(
+    check: &Check,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let judged = caller.check_command(&CommandPolicyQuery {
         command: shell_text(&check.command)?,
         allow: check.allow.clone(),
         role: check.role.clone(),
@@ -164,7 +172,7 @@ fn one_command(check: &Check, caller: &Caller, screen: &mut Screen) -> Result<Ve
     }
 }
 
-fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(decision)?;
     } else {
@@ -174,8 +182,11 @@ fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, Problem
 }
 
 /// Shows what the rules say, and what that means in a run.
-fn show_both(judged: &CommandJudged, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let CommandJudged {
+fn show_both(
+    judged: &CommandPolicyAnswer,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let CommandPolicyAnswer {
         by_rule,
         in_a_run,
         uncontained,
@@ -198,7 +209,7 @@ fn show_both(judged: &CommandJudged, screen: &mut Screen) -> Result<Verdict, Pro
     Ok(verdict(in_a_run))
 }
 
-fn say_decision(decision: &PolicyRuling, screen: &mut Screen) -> Result<(), Problems> {
+fn say_decision(decision: &PolicyRuling, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let (word, paint) = match decision.answer {
         PolicyAnswer::Allow => ("allow", Paint::Good),
         PolicyAnswer::Ask => ("ask", Paint::Doubtful),
@@ -256,7 +267,11 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn one_path(
+    args: &Path,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let missing = |what: &str| {
         Failure::new(FailureCode::C005, format!("`{what}` is missing"))
             .advise("`artel policy path --root . --op read src/main.rs`")
@@ -305,7 +320,7 @@ fn one_path(args: &Path, caller: &Caller, screen: &mut Screen) -> Result<Verdict
     })
 }
 
-fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let grants = caller.workshop()?.grants()?;
     if screen.json {
         screen.value(&grants)?;
@@ -332,7 +347,7 @@ fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-fn say(screen: &mut Screen, text: &str) -> Result<Verdict, Problems> {
+fn say(screen: &mut Screen, text: &str) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "done": text }))?;
     } else {

@@ -5,7 +5,9 @@ mod look;
 use std::path::PathBuf;
 
 use artel_types::model::PrivacyLabel;
-use artel_workshop::{Caller, NewPortal, Noted, Portal, PortalOperation, Problems};
+use artel_workshop::{
+    CommandContext, NewPortal, OutcomeWithNotes, Portal, PortalOperation, WorkshopFailures,
+};
 use clap::ValueEnum;
 
 use crate::Verdict;
@@ -95,7 +97,11 @@ enum Label {
     LocalOnly,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::Add(args) => add(args, caller, screen),
         Command::List => look::list(caller, screen),
@@ -112,7 +118,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn add(args: &Add, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn add(
+    args: &Add,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let new = NewPortal {
@@ -130,8 +140,12 @@ fn add(args: &Add, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
 }
 
 /// Shows what was done to a portal.
-fn told(noted: Noted<Portal>, word: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let Noted {
+fn told(
+    noted: OutcomeWithNotes<Portal>,
+    word: &str,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let OutcomeWithNotes {
         done: portal,
         notes,
     } = noted;

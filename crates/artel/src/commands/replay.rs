@@ -1,7 +1,9 @@
 //! `artel replay`
 
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Problems, Replay, View, Words};
+use artel_workshop::{
+    CommandContext, ReplyTextMode, RunReplayOutcome, TimelineDetailLevel, WorkshopFailures,
+};
 
 use super::story::laid_out;
 use crate::Verdict;
@@ -22,7 +24,11 @@ pub(crate) struct Args {
     full: bool,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(&args.run)?;
     let replay = workshop.replay_run(run)?;
@@ -36,7 +42,10 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         return Ok(verdict);
     }
     if args.full {
-        let mut narrator = workshop.narrator(workshop.eyes(Some(View::Full))?, Words::Told);
+        let mut narrator = workshop.narrator(
+            workshop.eyes(Some(TimelineDetailLevel::Full))?,
+            ReplyTextMode::Told,
+        );
         for record in workshop.run_records(&run.to_string())? {
             for line in narrator.tell(&record) {
                 let text = laid_out(&line, |sign, paint| screen.paint(sign, paint));
@@ -48,7 +57,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(verdict)
 }
 
-fn show(replay: &Replay, screen: &mut Screen) -> Result<(), Problems> {
+fn show(replay: &RunReplayOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     for it in &replay.divergences {
         let bad = screen.paint("differs", Paint::Bad);
         let (was, says) = (harmless(&it.recorded), harmless(&it.machine));

@@ -1,6 +1,6 @@
 //! `artel report`
 
-use artel_workshop::{Caller, Problems, ReportRow};
+use artel_workshop::{CommandContext, ReportRow, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, harmless_lines, table};
@@ -36,7 +36,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.command {
         Command::List => list(&workshop.reports()?, screen),
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn list(rows: &[ReportRow], screen: &mut Screen) -> Result<Verdict, Problems> {
+fn list(rows: &[ReportRow], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&rows)?;
         return Ok(Verdict::Done);

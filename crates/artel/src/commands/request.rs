@@ -1,7 +1,7 @@
 //! `artel request`
 
 use artel_types::plan::PlanState;
-use artel_workshop::{Caller, Problems, RequestStatus, Work, Workshop};
+use artel_workshop::{CommandContext, RequestStatus, Work, Workshop, WorkshopFailures};
 use serde_json::json;
 
 use super::planned::object;
@@ -43,7 +43,11 @@ fn status(word: &str) -> Result<RequestStatus, String> {
     })
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.command {
         Command::List { status } => list(&workshop, *status, screen),
@@ -55,7 +59,7 @@ fn list(
     workshop: &Workshop,
     status: Option<RequestStatus>,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let mut works = workshop.works()?;
     works.retain(|work| status.is_none_or(|wanted| work.status() == wanted));
     if screen.json {
@@ -88,7 +92,7 @@ fn row(work: &Work) -> Vec<String> {
     ]
 }
 
-fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let work = workshop.work_named(id)?;
     let words = workshop.request_words(&work)?;
     if screen.json {

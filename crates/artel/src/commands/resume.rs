@@ -5,7 +5,8 @@ use std::sync::Arc;
 use artel_types::plan::PlanState;
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{
-    Caller, Noted, OnFailure, Problems, Standing, Steer, Steered, Work, Workshop,
+    CommandContext, OnFailure, OutcomeWithNotes, RunStatus, SteeringCommand, SteeringDelivery,
+    Work, Workshop, WorkshopFailures,
 };
 
 use super::planned::Bench;
@@ -37,7 +38,11 @@ pub(crate) struct Args {
     watching: Watching,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     if let Ok(work) = workshop.work_named(&args.run) {
         return planned(args, (workshop, &work), caller, screen);
@@ -48,10 +53,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         screen.notes(&told.notes);
     }
     let (standing, driver) = workshop.standing_of(run)?;
-    if standing == Standing::Paused {
-        let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, &Steer::Resume))??;
+    if standing == RunStatus::Paused {
+        let OutcomeWithNotes { done, notes } =
+            runtime::block_on(workshop.steer_run(run, &SteeringCommand::Resume))??;
         screen.notes(&notes);
-        if let Steered::Sent(driver) = done {
+        if let SteeringDelivery::Sent(driver) = done {
             return elsewhere(&run.short(), &driver, screen);
         }
     }
@@ -66,16 +72,16 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 fn planned(
     args: &Args,
     (workshop, work): (Arc<Workshop>, &Work),
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     screen.notes(&workshop.settle_changesets()?);
     let short = work.trace.short();
     if let Some(answer) = &args.answer {
         let question = workshop.question_named(&args.run)?;
         let told = workshop.answer_question(&question, answer)?;
         screen.notes(&told.notes);
-        if let Steered::Sent(driver) = told.done {
+        if let SteeringDelivery::Sent(driver) = told.done {
             return elsewhere(&short, &driver, screen);
         }
     }
@@ -113,9 +119,9 @@ pub(super) fn take_up(
     workshop: Arc<Workshop>,
     run: artel_types::RunId,
     (model, watching): (Option<&str>, Watching),
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let desk = Desk {
         workshop: Arc::clone(&workshop),
         watching,
@@ -132,7 +138,7 @@ pub(super) fn take_up(
 }
 
 /// Tells the person that the run continues in the process that drives it.
-fn elsewhere(run: &str, driver: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn elsewhere(run: &str, driver: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "run": run, "goes_on_in": driver }))?;
     } else {

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 use artel_types::{Failure, Money, RunId, TraceId};
 use artel_workshop::{
-    AskOrder, Caller, Company, Line, Planning, Problems, RunDone, RunOrder, ShutdownLevel,
-    SkillRunMode, View, Words, Workshop,
+    CommandContext, PlanningMode, ReplyTextMode, RequestSubmission, RunDriveOutcome, RunObservers,
+    RunStartOptions, ShutdownLevel, SkillRunMode, TimelineDetailLevel, TimelineLine, Workshop,
+    WorkshopFailures,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -73,7 +74,7 @@ pub(crate) struct Args {
 pub(crate) struct Watching {
     /// How much is shown: summary (the result of each step) or full (turn by turn)
     #[arg(long, value_name = "VIEW", value_parser = view)]
-    view: Option<View>,
+    view: Option<TimelineDetailLevel>,
     /// Apply the files that it created or changed when it ends
     #[arg(long)]
     apply: bool,
@@ -91,10 +92,10 @@ impl Watching {
     }
 }
 
-fn view(word: &str) -> Result<View, String> {
+fn view(word: &str) -> Result<TimelineDetailLevel, String> {
     match word {
-        "summary" => Ok(View::Summary),
-        "full" => Ok(View::Full),
+        "summary" => Ok(TimelineDetailLevel::Summary),
+        "full" => Ok(TimelineDetailLevel::Full),
         _ => Err("it is summary or full".to_owned()),
     }
 }
@@ -133,7 +134,11 @@ fn usd(text: &str) -> Result<Money, String> {
     Ok(Money(micros))
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let made = caller.workshop_or_new()?;
     made.notes.iter().for_each(|note| screen.say(note));
     let workshop = Arc::new(made.done);
@@ -149,7 +154,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
         Some(How::Run(mode)) => Some(mode),
         None => None,
     };
-    let order = RunOrder {
+    let order = RunStartOptions {
         skill: args.skill.clone(),
         arguments,
         model: args.model.clone(),
@@ -174,19 +179,19 @@ fn plan(
     args: &Args,
     workshop: &Arc<Workshop>,
     arguments: &[String],
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let named = args.skill.as_ref();
     let words = named.map(|skill| format!("Carry out the skill {skill}"));
     let words = words.into_iter().chain(arguments.iter().cloned());
-    let order = AskOrder {
+    let order = RequestSubmission {
         words: words.collect::<Vec<_>>().join(" "),
         skill: args.skill.clone(),
         folder: args.folder.clone(),
-        planning: Planning::Always,
+        planning: PlanningMode::Always,
         model: args.model.clone(),
-        ..AskOrder::default()
+        ..RequestSubmission::default()
     };
     let answers = if args.yes { Answers::Yes } else { Answers::Ask };
     let portal = ask::portal(workshop, caller, &order, answers, screen)?;
@@ -213,12 +218,12 @@ impl Desk {
     /// Drives a run and shows it, until it ends or is left.
     pub(crate) fn drive(
         &self,
-        caller: &Caller,
+        caller: &CommandContext,
         screen: &mut Screen,
         trace: TraceId,
         subject: Subject,
-        work: impl AsyncFnOnce(Company) -> Result<RunDone, Failure>,
-    ) -> Result<Verdict, Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<RunDriveOutcome, Failure>,
+    ) -> Result<Verdict, WorkshopFailures> {
         let (done, ending) = self.attend(caller, screen, trace, subject, work)?;
         conclude(
             &self.workshop,
@@ -233,17 +238,17 @@ impl Desk {
     /// lines that describe the end of its first run.
     pub(crate) fn attend<T>(
         &self,
-        caller: &Caller,
+        caller: &CommandContext,
         screen: &mut Screen,
         trace: TraceId,
         subject: Subject,
-        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-    ) -> Result<(T, Vec<Line>), Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+    ) -> Result<(T, Vec<TimelineLine>), WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(self.watching.view)?;
-        let mut narrator = self.workshop.narrator(eyes.clone(), Words::Heard);
+        let mut narrator = self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard);
         if let Subject::Known(run) = subject {
             remind(&mut narrator, &self.workshop, run)?;
         }
@@ -266,10 +271,10 @@ impl Desk {
     /// Runs `work` without showing anything, for programs that read a single answer.
     pub(crate) fn attend_quietly<T>(
         &self,
-        caller: &Caller,
+        caller: &CommandContext,
         screen: &Screen,
-        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-    ) -> Result<T, Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+    ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         // The receiver is dropped at once, and senders ignore that.
         let (passing, _) = mpsc::unbounded_channel();

@@ -1,7 +1,7 @@
 //! `artel runs`
 
 use artel_types::Timestamp;
-use artel_workshop::{Caller, Problems, RunRow, Which};
+use artel_workshop::{CommandContext, RunListScope, RunRow, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, counted, price, table};
@@ -16,8 +16,16 @@ pub(crate) struct Args {
     all: bool,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let which = if args.all { Which::All } else { Which::Recent };
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let which = if args.all {
+        RunListScope::All
+    } else {
+        RunListScope::Recent
+    };
     let rows = caller.workshop()?.runs(which)?;
     if screen.json {
         screen.value(&rows)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use artel_types::parse_span;
-use artel_workshop::{Caller, Problems, SandboxRun};
+use artel_workshop::{CommandContext, SandboxedCommand, WorkshopFailures};
 
 use crate::Verdict;
 use crate::screen::Screen;
@@ -50,9 +50,13 @@ struct Run {
     command: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let Command::Run(run) = &args.command;
-    let done = caller.sandbox_run(&SandboxRun {
+    let done = caller.sandbox_run(&SandboxedCommand {
         argv: run.command.clone(),
         write: run.write.clone(),
         net: run.net.clone(),

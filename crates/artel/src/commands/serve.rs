@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use artel_server::{Address, Options, Reach, Said};
-use artel_workshop::{Caller, Noted, Problems};
+use artel_workshop::{CommandContext, OutcomeWithNotes, WorkshopFailures};
 
 use crate::Verdict;
 use crate::runtime;
@@ -23,8 +23,12 @@ pub(crate) struct Args {
     public: bool,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    let Noted {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    let OutcomeWithNotes {
         done: workshop,
         notes,
     } = caller.workshop_or_new()?;

@@ -7,7 +7,9 @@ mod trial;
 use std::path::PathBuf;
 
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Checked, Problems, TrustQuestion, validate_skill_line};
+use artel_workshop::{
+    CommandContext, SkillFileCheck, TrustQuestion, WorkshopFailures, validate_skill_line,
+};
 
 use super::lines;
 use crate::Verdict;
@@ -89,7 +91,11 @@ enum Command {
     Test(trial::Args),
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::List => look::list(caller, screen),
         Command::Show { name } => look::show(name, caller, screen),
@@ -103,7 +109,11 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn validate(paths: &[PathBuf], caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn validate(
+    paths: &[PathBuf],
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let checked = caller.validate_skills(paths)?;
     let is_fine = checked.iter().all(|it| it.ok);
     if screen.json {
@@ -123,7 +133,7 @@ fn validate(paths: &[PathBuf], caller: &Caller, screen: &mut Screen) -> Result<V
     })
 }
 
-fn show_checked(checked: &Checked, screen: &mut Screen) -> Result<(), Problems> {
+fn show_checked(checked: &SkillFileCheck, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     for complaint in &checked.errors {
         screen.line(harmless(&complaint.to_string()))?;
     }
@@ -139,7 +149,11 @@ fn show_checked(checked: &Checked, screen: &mut Screen) -> Result<(), Problems> 
     Ok(())
 }
 
-fn new(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn new(
+    name: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let made = workshop.done.new_skill(name)?;
@@ -159,7 +173,12 @@ fn new(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
     Ok(Verdict::Done)
 }
 
-fn trust(name: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn trust(
+    name: &str,
+    yes: Yes,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let workshop = workshop.done;
@@ -177,7 +196,7 @@ fn trust(name: &str, yes: Yes, caller: &Caller, screen: &mut Screen) -> Result<V
     said(screen, name, "is trusted as it is")
 }
 
-fn said(screen: &mut Screen, name: &str, what: &str) -> Result<Verdict, Problems> {
+fn said(screen: &mut Screen, name: &str, what: &str) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "skill": name, "done": what }))?;
     } else {
@@ -187,7 +206,7 @@ fn said(screen: &mut Screen, name: &str, what: &str) -> Result<Verdict, Problems
 }
 
 /// Shows what a skill may run.
-fn show_question(question: &TrustQuestion, screen: &mut Screen) -> Result<(), Problems> {
+fn show_question(question: &TrustQuestion, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     screen.line(format!(
         "{} in {}",
         harmless(&question.skill),

@@ -1,6 +1,6 @@
 //! `artel pause`, `artel cancel`, `artel hint`
 
-use artel_workshop::{Caller, Noted, Problems, Steer};
+use artel_workshop::{CommandContext, OutcomeWithNotes, SteeringCommand, WorkshopFailures};
 use serde_json::json;
 
 use crate::Verdict;
@@ -36,33 +36,42 @@ pub(crate) struct Hint {
 
 pub(crate) fn pause(
     args: &Pause,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    steer(&args.run, &Steer::Pause, caller, screen)
+) -> Result<Verdict, WorkshopFailures> {
+    steer(&args.run, &SteeringCommand::Pause, caller, screen)
 }
 
 pub(crate) fn cancel(
     args: &Cancel,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    steer(&args.run, &Steer::Cancel, caller, screen)
+) -> Result<Verdict, WorkshopFailures> {
+    steer(&args.run, &SteeringCommand::Cancel, caller, screen)
 }
 
-pub(crate) fn hint(args: &Hint, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
-    steer(&args.run, &Steer::Hint(args.text.clone()), caller, screen)
+pub(crate) fn hint(
+    args: &Hint,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
+    steer(
+        &args.run,
+        &SteeringCommand::Hint(args.text.clone()),
+        caller,
+        screen,
+    )
 }
 
 fn steer(
     id: &str,
-    steer: &Steer,
-    caller: &Caller,
+    steer: &SteeringCommand,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(id)?;
-    let Noted { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
+    let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
     screen.notes(&notes);
     let text = steer.told(run, &done);
     if screen.json {

@@ -1,22 +1,22 @@
 //! Layout of the lines of a run's timeline in a terminal.
 
-use artel_workshop::{Line, Mark};
+use artel_workshop::{TimelineLine, TimelineLineKind};
 
 use crate::render::harmless_lines;
 use crate::screen::Paint;
 
 /// Lays out a line. `paint` colours the sign in front of it, if there are colours.
-pub(crate) fn laid_out(line: &Line, paint: impl Fn(&str, Paint) -> String) -> String {
+pub(crate) fn laid_out(line: &TimelineLine, paint: impl Fn(&str, Paint) -> String) -> String {
     let sign = match line.mark {
-        Mark::Head | Mark::Turn => String::new(),
-        Mark::Plain | Mark::Words => "  ".to_owned(),
-        Mark::Done => format!("{} ", paint("✓", Paint::Good)),
-        Mark::Bad => format!("{} ", paint("✗", Paint::Bad)),
-        Mark::Waits => format!("{} ", paint("⏸", Paint::Doubtful)),
-        Mark::Call => "  → ".to_owned(),
-        Mark::Result => "  ← ".to_owned(),
-        Mark::Failed => format!("  {} ", paint("✗", Paint::Bad)),
-        Mark::Detail => "    ".to_owned(),
+        TimelineLineKind::Head | TimelineLineKind::Turn => String::new(),
+        TimelineLineKind::Plain | TimelineLineKind::Words => "  ".to_owned(),
+        TimelineLineKind::Done => format!("{} ", paint("✓", Paint::Good)),
+        TimelineLineKind::Bad => format!("{} ", paint("✗", Paint::Bad)),
+        TimelineLineKind::Waits => format!("{} ", paint("⏸", Paint::Doubtful)),
+        TimelineLineKind::Call => "  → ".to_owned(),
+        TimelineLineKind::Result => "  ← ".to_owned(),
+        TimelineLineKind::Failed => format!("  {} ", paint("✗", Paint::Bad)),
+        TimelineLineKind::Detail => "    ".to_owned(),
     };
     let indent = "  ".repeat(line.depth);
     let mut parts = line.text.lines();

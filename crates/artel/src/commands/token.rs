@@ -1,6 +1,6 @@
 //! `artel token`
 
-use artel_workshop::{Caller, Holder, Problems, ViewerRole};
+use artel_workshop::{CommandContext, TokenHolder, ViewerRole, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -46,7 +46,11 @@ enum Act {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.act {
         Act::Create {
@@ -55,9 +59,9 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             program,
         } => {
             let holder = if *program {
-                Holder::Program
+                TokenHolder::Program
             } else {
-                Holder::Person
+                TokenHolder::Person
             };
             let made = workshop.create_token(name.as_deref(), *role, holder)?;
             screen.notes(&made.notes);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use artel_tools::ToolCallApprover;
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Problems, ToolDone, ToolRun, ToolShown};
+use artel_workshop::{CommandContext, ToolDetail, ToolTrial, ToolTrialOutcome, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{harmless, harmless_lines};
@@ -58,7 +58,11 @@ enum Command {
     },
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     match &args.command {
         Command::List => list(&caller.tools()?, screen),
         Command::Show { name } => show(&caller.tool(name)?, screen),
@@ -68,7 +72,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
             root,
             role,
         } => {
-            let run = ToolRun {
+            let run = ToolTrial {
                 name: name.clone(),
                 input: input.clone(),
                 root: root.clone(),
@@ -83,7 +87,7 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     }
 }
 
-fn list(tools: &[ToolShown], screen: &mut Screen) -> Result<Verdict, Problems> {
+fn list(tools: &[ToolDetail], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&tools)?;
         return Ok(Verdict::Done);
@@ -101,7 +105,7 @@ fn list(tools: &[ToolShown], screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show(tool: &ToolDetail, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(tool)?;
         return Ok(Verdict::Done);
@@ -125,7 +129,7 @@ fn show(tool: &ToolShown, screen: &mut Screen) -> Result<Verdict, Problems> {
     Ok(Verdict::Done)
 }
 
-fn done(done: &ToolDone, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn done(done: &ToolTrialOutcome, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     let verdict = match &done.result {
         Ok(_) => Verdict::Done,
         Err(trouble) if trouble.kind == artel_tools::ToolErrorKind::Refused => {

@@ -3,7 +3,10 @@
 mod events;
 mod work;
 
-use artel_workshop::{Caller, Line, Problems, TraceWanted, Traced, View, Workshop};
+use artel_workshop::{
+    CommandContext, TimelineDetailLevel, TimelineLine, TraceView, TraceViewQuery, Workshop,
+    WorkshopFailures,
+};
 
 use super::story::laid_out;
 use crate::Verdict;
@@ -33,24 +36,28 @@ pub(crate) struct Args {
 
 impl Args {
     /// Returns which part of the trace to show.
-    fn wanted(&self) -> TraceWanted {
-        TraceWanted {
+    fn wanted(&self) -> TraceViewQuery {
+        TraceViewQuery {
             step: self.step.clone(),
             turn: self.turn,
         }
     }
 
     /// Returns the level of detail: a single step or turn is shown in full.
-    fn view(&self) -> View {
+    fn view(&self) -> TimelineDetailLevel {
         if self.full || self.step.is_some() || self.turn.is_some() {
-            View::Full
+            TimelineDetailLevel::Full
         } else {
-            View::Summary
+            TimelineDetailLevel::Summary
         }
     }
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     super::journal::warn(&workshop, screen);
     if args.events {
@@ -70,16 +77,24 @@ pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
 }
 
 /// Shows the timeline of a run, line by line.
-fn of_run(args: &Args, workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn of_run(
+    args: &Args,
+    workshop: &Workshop,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let view = args.view();
     let eyes = workshop.eyes(Some(view))?;
-    let Traced::Lines(lines) = workshop.traced(&args.id, &args.wanted(), &eyes)? else {
+    let TraceView::Lines(lines) = workshop.traced(&args.id, &args.wanted(), &eyes)? else {
         return events::show(args, workshop, screen);
     };
     show_lines(args, &lines, screen)
 }
 
-fn show_lines(args: &Args, lines: &[Line], screen: &mut Screen) -> Result<Verdict, Problems> {
+fn show_lines(
+    args: &Args,
+    lines: &[TimelineLine],
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "turn": args.turn, "lines": lines }))?;
         return Ok(Verdict::Done);
@@ -88,7 +103,7 @@ fn show_lines(args: &Args, lines: &[Line], screen: &mut Screen) -> Result<Verdic
         let text = laid_out(line, |sign, paint| screen.paint(sign, paint));
         screen.line(text)?;
     }
-    if args.view() == View::Summary {
+    if args.view() == TimelineDetailLevel::Summary {
         screen.flush()?;
         screen.say(format!(
             "turn by turn: `artel trace {} --full`",

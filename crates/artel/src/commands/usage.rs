@@ -3,7 +3,7 @@
 use artel_rules::usage::{UsageDimension, UsageTotals};
 use artel_types::Tokens;
 use artel_types::model::CalendarPeriod;
-use artel_workshop::{Caller, Problems, UsageQuery, UsageReport};
+use artel_workshop::{CommandContext, UsageQuery, UsageReport, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, counted, price, table};
@@ -86,7 +86,11 @@ impl Args {
     }
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let query = args.query();
     let is_narrowed = query.period.is_some() || !query.filter.is_empty();
     let report = caller.workshop()?.usage(query)?;

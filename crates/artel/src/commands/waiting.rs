@@ -1,6 +1,6 @@
 //! `artel waiting`
 
-use artel_workshop::{Caller, Problems, Waits};
+use artel_workshop::{AttentionItem, CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, harmless};
@@ -11,7 +11,11 @@ use crate::screen::{Paint, Screen};
 #[command(after_help = "Example: artel waiting")]
 pub(crate) struct Args {}
 
-pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    _: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut waits = Vec::new();
     for call in workshop.open_calls()? {
@@ -32,7 +36,11 @@ pub(crate) fn run(_: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verd
     Ok(Verdict::Done)
 }
 
-fn show(it: &Waits, caller: &Caller, screen: &mut Screen) -> Result<(), Problems> {
+fn show(
+    it: &AttentionItem,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<(), WorkshopFailures> {
     let word = screen.paint(&format!("{:<9}", it.kind.as_str()), Paint::Doubtful);
     let title = cell(&it.title, 60);
     screen.line(format!(

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use super::init;
 use crate::Verdict;
@@ -35,7 +35,11 @@ enum Command {
     Show,
 }
 
-pub(crate) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(crate) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let (workshop, word) = match &args.command {
         Command::Trust { dir } => {
             let brought = caller.brought_by_workshop(dir.as_deref())?;

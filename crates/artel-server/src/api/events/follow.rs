@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use artel_journal::EventQuery;
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Eyes, Workshop};
+use artel_workshop::{RunVisibility, Workshop};
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
@@ -39,7 +39,7 @@ const STILL_HERE: &[u8] = b":\n\n";
 struct Reading {
     desk: Arc<Desk>,
     who: Who,
-    eyes: Eyes,
+    eyes: RunVisibility,
     /// Notifies of changed settings, which may change what the reader may see.
     workshops: watch::Receiver<Arc<Workshop>>,
     wanted: Wanted,

@@ -2,7 +2,7 @@
 
 use artel_journal::{EventFilter, JournalRecord};
 use artel_types::{Failure, FailureCode, Timestamp};
-use artel_workshop::Eyes;
+use artel_workshop::RunVisibility;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -125,7 +125,7 @@ impl Wanted {
 
     /// Returns what the caller may see. A caller who may only see summaries and asks for
     /// the full view is refused.
-    pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<Eyes, Failure> {
+    pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<RunVisibility, Failure> {
         eyes(desk, who, self.view.as_deref())
     }
 

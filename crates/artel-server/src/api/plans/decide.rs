@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Edited, Noted, Work};
+use artel_workshop::{OutcomeWithNotes, PlanEditOutcome, Work};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -250,7 +250,7 @@ pub(crate) async fn cancel(
         let noted = waited(workshop.cancel_plan(&id, &told.reason))?;
         let (work, _) = noted.done;
         let (done, notes) = (decided(&work), noted.notes);
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     });
     let done = by.told(done.await?);
     Ok(Json(done))
@@ -272,9 +272,9 @@ pub(crate) async fn edit(
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let (word, version) = match workshop.edit_plan(&work, &told.text)? {
-            Edited::Unchanged => ("unchanged", None),
-            Edited::InReview { version } => ("review", Some(version)),
-            Edited::Adopted { version, .. } => ("adopted", Some(version)),
+            PlanEditOutcome::Unchanged => ("unchanged", None),
+            PlanEditOutcome::InReview { version } => ("review", Some(version)),
+            PlanEditOutcome::Adopted { version, .. } => ("adopted", Some(version)),
         };
         Ok(EditDone {
             trace_id: work.trace.to_string(),

@@ -1,6 +1,6 @@
 //! Pausing, resuming and cancelling one step of a plan.
 
-use artel_workshop::{Steer, Steered};
+use artel_workshop::{SteeringCommand, SteeringDelivery};
 use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -36,7 +36,7 @@ pub(crate) async fn pause(
     At(named): At<(String, String)>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<StepSteered> {
-    steer(by, named, Steer::Pause, String::new()).await
+    steer(by, named, SteeringCommand::Pause, String::new()).await
 }
 
 /// Resumes a paused step.
@@ -51,7 +51,7 @@ pub(crate) async fn resume(
     At(named): At<(String, String)>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<StepSteered> {
-    steer(by, named, Steer::Resume, String::new()).await
+    steer(by, named, SteeringCommand::Resume, String::new()).await
 }
 
 /// Cancels a step, and with it every step that needs it. The other steps continue.
@@ -66,13 +66,13 @@ pub(crate) async fn cancel(
     At(named): At<(String, String)>,
     Told(told): Told<MaybeReason>,
 ) -> Answer<StepSteered> {
-    steer(by, named, Steer::Cancel, told.reason).await
+    steer(by, named, SteeringCommand::Cancel, told.reason).await
 }
 
 async fn steer<R>(
     by: As<R>,
     (id, step): (String, String),
-    wish: Steer,
+    wish: SteeringCommand,
     reason: String,
 ) -> Answer<StepSteered> {
     let asked = wish.clone();
@@ -84,7 +84,9 @@ async fn steer<R>(
     let (trace, noted, is_resting) = done.await?;
     let steered = by.told(noted);
     by.desk.goes_on(trace);
-    let is_taken_up = asked == Steer::Resume && steered.arrived == Steered::Kept && !is_resting;
+    let is_taken_up = asked == SteeringCommand::Resume
+        && steered.arrived == SteeringDelivery::Kept
+        && !is_resting;
     let text = if is_taken_up {
         by.desk.takes_up(&format!("`{}`", steered.title))?
     } else {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, RunId};
-use artel_workshop::{ForkOrder, Noted, Standing, Steer, Steered};
+use artel_workshop::{
+    OutcomeWithNotes, RunForkOptions, RunStatus, SteeringCommand, SteeringDelivery,
+};
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -132,7 +134,7 @@ pub(crate) async fn pause(
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<RunSteered> {
-    steer(&by, id, Steer::Pause).await
+    steer(&by, id, SteeringCommand::Pause).await
 }
 
 /// Resumes a run that is paused or that no process drives.
@@ -161,8 +163,8 @@ pub(crate) async fn resume(
         Ok((run, standing, task))
     });
     let (run, standing, task) = found.await?;
-    if standing != Standing::Left {
-        return steer(&by, id, Steer::Resume).await;
+    if standing != RunStatus::Left {
+        return steer(&by, id, SteeringCommand::Resume).await;
     }
     by.desk.orders.go_on(task);
     Ok(Json(RunSteered {
@@ -182,7 +184,7 @@ pub(crate) async fn cancel(
     At(id): At<String>,
     Told(Nothing {}): Told<Nothing>,
 ) -> Answer<RunSteered> {
-    steer(&by, id, Steer::Cancel).await
+    steer(&by, id, SteeringCommand::Cancel).await
 }
 
 /// Gives a run a hint while it works.
@@ -195,7 +197,7 @@ pub(crate) async fn hint(
     At(id): At<String>,
     Told(told): Told<Hint>,
 ) -> Answer<RunSteered> {
-    steer(&by, id, Steer::Hint(told.text)).await
+    steer(&by, id, SteeringCommand::Hint(told.text)).await
 }
 
 /// Answers a question of a run or a plan.
@@ -224,8 +226,8 @@ pub(crate) async fn answer(
         run: question.run.to_string(),
         question: question.asked.question,
         goes_on_in: match by.told(noted) {
-            Steered::Sent(driver) => Some(driver),
-            Steered::Kept | Steered::Ended => None,
+            SteeringDelivery::Sent(driver) => Some(driver),
+            SteeringDelivery::Kept | SteeringDelivery::Ended => None,
         },
     }))
 }
@@ -242,7 +244,7 @@ pub(crate) async fn fork(
 ) -> Made<Forked> {
     let model = ModelName::admit(told.model)?;
     let done = by.does(move |workshop| {
-        let order = ForkOrder {
+        let order = RunForkOptions {
             from: workshop.run_named(&id)?,
             at: told.at,
             hint: told.hint,
@@ -277,10 +279,10 @@ pub(crate) async fn apply(
     Ok(Json(shaped(placed)?))
 }
 
-async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered> {
+async fn steer(by: &As<Developer>, id: String, wish: SteeringCommand) -> Answer<RunSteered> {
     let asked = wish.clone();
     let done = by.does(
-        move |workshop| -> Result<(RunId, Noted<Steered>), Refusal> {
+        move |workshop| -> Result<(RunId, OutcomeWithNotes<SteeringDelivery>), Refusal> {
             let run = workshop.run_named(&id)?;
             let noted = waited(workshop.steer_run(run, &wish))?;
             Ok((run, noted))
@@ -290,8 +292,8 @@ async fn steer(by: &As<Developer>, id: String, wish: Steer) -> Answer<RunSteered
     let steered = by.told(noted);
     let text = asked.told(run, &steered);
     let driver = match steered {
-        Steered::Sent(driver) => Some(driver),
-        Steered::Kept | Steered::Ended => None,
+        SteeringDelivery::Sent(driver) => Some(driver),
+        SteeringDelivery::Kept | SteeringDelivery::Ended => None,
     };
     Ok(Json(RunSteered {
         run: run.to_string(),

@@ -1,6 +1,6 @@
 //! The story of a run, in pages, because a long one does not fit into a single response.
 
-use artel_workshop::StoryWanted;
+use artel_workshop::TimelineQuery;
 use axum::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ pub(crate) async fn story(
     Asked(wanted): Asked<Closely>,
 ) -> Answer<Story> {
     let eyes = by.eyes(wanted.view.as_deref())?;
-    let wanted = StoryWanted {
+    let wanted = TimelineQuery {
         after: wanted.after.unwrap_or(0),
         limit: wanted.limit.0,
     };

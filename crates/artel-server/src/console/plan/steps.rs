@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use artel_types::plan::{Plan, PlanStep, StepState};
-use artel_workshop::Estimate;
+use artel_workshop::StepEstimate;
 
 use crate::console::words;
 
@@ -35,7 +35,7 @@ pub(in crate::console) fn cards(
         &BTreeMap<String, StepState>,
         &BTreeMap<String, words::State>,
     ),
-    estimates: &[Estimate],
+    estimates: &[StepEstimate],
 ) -> Vec<StepCard> {
     let steps = plan.steps.iter().enumerate();
     steps
@@ -60,7 +60,7 @@ fn card(
     number: usize,
     step: &PlanStep,
     state: Option<(StepState, words::State)>,
-    estimate: Option<&Estimate>,
+    estimate: Option<&StepEstimate>,
 ) -> StepCard {
     let after = step.after.iter().filter_map(|id| plan.number(id));
     let after: Vec<String> = after.map(|number| number.to_string()).collect();

@@ -1,6 +1,6 @@
 //! The story of a run, as its page shows it: by step, attempt, agent and turn.
 
-use artel_workshop::{AgentTale, Evidence, Remark, TurnTale};
+use artel_workshop::{AgentTimeline, ProgressRemark, TimelineEvidence, TurnTimeline};
 
 use crate::console::evidence::{EVIDENCE, Meaning, place};
 use crate::console::words;
@@ -49,8 +49,8 @@ pub(in crate::console) struct Finding {
     pub(in crate::console) output: String,
 }
 
-impl From<&Remark> for Milestone {
-    fn from(it: &Remark) -> Self {
+impl From<&ProgressRemark> for Milestone {
+    fn from(it: &ProgressRemark) -> Self {
         let (sign, class) = words::mark(it.mark);
         Self {
             sign,
@@ -61,8 +61,8 @@ impl From<&Remark> for Milestone {
     }
 }
 
-impl From<artel_workshop::Attempt> for Attempt {
-    fn from(it: artel_workshop::Attempt) -> Self {
+impl From<artel_workshop::AttemptTimeline> for Attempt {
+    fn from(it: artel_workshop::AttemptTimeline) -> Self {
         Self {
             round: it.round,
             tales: it.agents.into_iter().map(Tale::from).collect(),
@@ -71,8 +71,8 @@ impl From<artel_workshop::Attempt> for Attempt {
     }
 }
 
-impl From<AgentTale> for Tale {
-    fn from(it: AgentTale) -> Self {
+impl From<AgentTimeline> for Tale {
+    fn from(it: AgentTimeline) -> Self {
         Self {
             run: it.run.short(),
             title: words::short(&it.title, 120),
@@ -81,21 +81,21 @@ impl From<AgentTale> for Tale {
     }
 }
 
-impl From<&TurnTale> for Turn {
-    fn from(it: &TurnTale) -> Self {
+impl From<&TurnTimeline> for Turn {
+    fn from(it: &TurnTimeline) -> Self {
         Self {
             lines: it.lines.iter().map(Milestone::from).collect(),
         }
     }
 }
 
-impl From<Evidence> for Finding {
-    fn from(it: Evidence) -> Self {
+impl From<TimelineEvidence> for Finding {
+    fn from(it: TimelineEvidence) -> Self {
         Self {
             state: match it.place {
                 // A proof only holds or does not; the check beside it says whether the step
                 // passes.
-                Some(_) => (it.verdict == artel_workshop::Verdict::Passed).into(),
+                Some(_) => (it.verdict == artel_workshop::TimelineVerdict::Passed).into(),
                 None => it.verdict.into(),
             },
             head: it.head,

@@ -2,7 +2,7 @@
 
 use artel_journal::JournalRecord;
 use artel_types::{Event, Fact, Failure, FailureCode, RunId, TraceId};
-use artel_workshop::{Excerpt, Work};
+use artel_workshop::{TimelineRecords, Work};
 
 use crate::console::frame::Site;
 use crate::keeper::Task;
@@ -12,7 +12,7 @@ pub(super) struct Subject {
     /// The id by which the viewer asked for it.
     pub(super) id: String,
     /// Its events; if there are very many, only those that the page needs.
-    pub(super) excerpt: Excerpt,
+    pub(super) excerpt: TimelineRecords,
     pub(super) trace: TraceId,
     pub(super) work: Option<Work>,
     pub(super) run: Option<RunId>,

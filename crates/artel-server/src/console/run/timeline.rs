@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use artel_journal::JournalRecord;
 use artel_types::{Failure, RunId};
-use artel_workshop::{Eyes, Workshop, brief, seen};
+use artel_workshop::{RunVisibility, Workshop, brief, seen};
 
 use super::subject::Subject;
 use crate::console::words;
@@ -82,7 +82,7 @@ impl Points {
 pub(super) fn events(
     subject: &Subject,
     workshop: &Workshop,
-    eyes: &Eyes,
+    eyes: &RunVisibility,
     points: Option<&Points>,
     before: Option<u64>,
 ) -> Result<Vec<EventRow>, Failure> {

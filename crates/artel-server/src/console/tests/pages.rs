@@ -3,8 +3,8 @@
 use artel_types::plan::{Plan, ProofStage, StepState};
 use artel_types::{Actor, ActorSurface, FileChange, RunId, Timestamp, TraceId};
 use artel_workshop::{
-    AgentRow, AgentShown, AgentSource, ChangesetCommit, ChangesetRow, ChangesetShown, CommandShown,
-    LessonKept, SkillShown,
+    AgentDetail, AgentRow, AgentSource, ChangesetCommit, ChangesetDetail, ChangesetRow,
+    SkillCommandRow, SkillDetail, SkillLesson,
 };
 use serde_json::json;
 
@@ -378,7 +378,7 @@ fn changesets_show_text_as_text() {
     check(&page, 9);
 }
 
-fn shown() -> ChangesetShown {
+fn shown() -> ChangesetDetail {
     let row = ChangesetRow {
         id: hostile(),
         trace: TraceId::from_random([1; 16]),
@@ -396,7 +396,7 @@ fn shown() -> ChangesetShown {
         proven: false,
         complete: false,
     };
-    ChangesetShown {
+    ChangesetDetail {
         by_hand: None,
         row,
         folder: hostile(),
@@ -494,7 +494,7 @@ fn skills_show_text_as_text() {
         broken: vec![(hostile(), hostile())],
     };
     check(&page, 14);
-    let it = SkillShown {
+    let it = SkillDetail {
         name: hostile(),
         description: hostile(),
         folder: hostile(),
@@ -505,7 +505,7 @@ fn skills_show_text_as_text() {
         front: Default::default(),
         files: Vec::new(),
         scripts: Vec::new(),
-        commands: vec![CommandShown {
+        commands: vec![SkillCommandRow {
             command: hostile(),
             allowed: true,
             rule: hostile(),
@@ -519,7 +519,7 @@ fn skills_show_text_as_text() {
         frame: frame(),
         scope: hostile(),
         stats: Some(figures()),
-        lessons: vec![LessonKept {
+        lessons: vec![SkillLesson {
             id: hostile(),
             sort: hostile(),
             text: hostile(),
@@ -554,7 +554,7 @@ fn agents_show_text_as_text() {
         rows: vec![(row(), Some(figures())), (row(), None)],
     };
     check(&page, 12);
-    let it = AgentShown {
+    let it = AgentDetail {
         row: row(),
         file: Some(hostile()),
         tools: Some(vec![hostile()]),

@@ -15,7 +15,7 @@ use artel_types::model::{
 };
 use artel_types::{Actor, ConfiguredSpendLimits, RunId, SecretRedactor, SessionId, TraceId};
 
-use crate::book::JournalBook;
+use crate::book::JournalGatewayStore;
 use crate::question::{self, MODEL, WIRE};
 use crate::reader::Watch;
 use crate::{STREAMS, meter, place};
@@ -35,7 +35,7 @@ impl Through {
         let scratch = Scratch::inside(&place::on_disk().folder);
         let [key, other, third] = question::keys();
         let gateway = Gateway::open(GatewaySetup {
-            book: Arc::new(JournalBook::new(scratch.create())),
+            book: Arc::new(JournalGatewayStore::new(scratch.create())),
             clock: system_clock(),
             redactor: SecretRedactor::of_known_values([&key, &other, &third]),
             formats: None,

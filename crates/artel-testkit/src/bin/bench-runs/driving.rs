@@ -25,7 +25,7 @@ use artel_types::model::{
 use artel_types::{Actor, ConfiguredSpendLimits, Failure, RunId, SecretRedactor, TraceId};
 use tokio::sync::watch;
 
-use crate::book::JournalBook;
+use crate::book::JournalGatewayStore;
 
 /// Number of turns that a run takes before its answer.
 pub(crate) const TURNS: usize = 15;
@@ -49,7 +49,7 @@ impl Crowd {
             std::fs::write(files.join(format!("{number}.txt")), text).unwrap();
         }
         let gateway = Gateway::open(artel_model::GatewaySetup {
-            book: Arc::new(JournalBook::new(journal.clone())),
+            book: Arc::new(JournalGatewayStore::new(journal.clone())),
             clock: system_clock(),
             redactor: SecretRedactor::none(),
             formats: None,

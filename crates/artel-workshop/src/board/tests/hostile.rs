@@ -4,7 +4,7 @@ use artel_types::NoteAdded;
 
 use super::facts::*;
 use super::*;
-use crate::board::RunsWanted;
+use crate::board::RunIndexQuery;
 
 fn one_run() -> Tape {
     let mut tape = Tape::default();
@@ -14,10 +14,10 @@ fn one_run() -> Tape {
     tape
 }
 
-fn titles(board: &Board) -> Vec<String> {
-    let wanted = RunsWanted {
+fn titles(board: &WorkshopIndex) -> Vec<String> {
+    let wanted = RunIndexQuery {
         limit: 9,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     };
     let rows = board.runs(&wanted, &nobody()).rows;
     rows.into_iter().map(|row| row.title).collect()

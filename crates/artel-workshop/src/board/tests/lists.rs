@@ -9,8 +9,8 @@ use proptest::prelude::*;
 
 use super::facts::*;
 use super::*;
-use crate::board::{Kinship, Page, RunsWanted, Stage, WorksWanted};
-use crate::runs::{RunRow, Standing};
+use crate::board::{ChildRunFilter, PagedRows, RunCompletionFilter, RunIndexQuery, WorkIndexQuery};
+use crate::runs::{RunRow, RunStatus};
 
 /// One thing that happens to one of a few runs.
 #[derive(Debug, Clone)]
@@ -119,11 +119,11 @@ fn fact(act: &Act, run: RunId) -> Option<Fact> {
     })
 }
 
-fn all() -> RunsWanted {
-    RunsWanted {
-        kinship: Kinship::All,
+fn all() -> RunIndexQuery {
+    RunIndexQuery {
+        kinship: ChildRunFilter::All,
         limit: 100,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     }
 }
 
@@ -142,7 +142,7 @@ proptest! {
     #[test]
     fn a_record_counts_once_however_often_it_comes(acts in acts()) {
         let tape = tape(&acts);
-        let (once, mut twice) = (tape.board(), Board::default());
+        let (once, mut twice) = (tape.board(), WorkshopIndex::default());
         for record in &tape.records {
             twice.take(record);
             twice.take(record);
@@ -162,8 +162,8 @@ proptest! {
         let mut found: Vec<RunRow> = Vec::new();
         let mut before = None;
         loop {
-            let wanted = RunsWanted { before, limit, ..all() };
-            let Page { rows, next, total } = board.runs(&wanted, &nobody());
+            let wanted = RunIndexQuery { before, limit, ..all() };
+            let PagedRows { rows, next, total } = board.runs(&wanted, &nobody());
             prop_assert_eq!(total, whole.total);
             prop_assert!(rows.len() == limit || next.is_none());
             found.extend(rows);
@@ -182,23 +182,23 @@ proptest! {
         before in proptest::option::of(0..130_u64),
     ) {
         let board = tape(&acts).board();
-        for stage in [Stage::Any, Stage::Open, Stage::Over] {
-            for kinship in [Kinship::TopLevel, Kinship::All] {
-                let plain = RunsWanted { stage, kinship, before, limit, ..RunsWanted::default() };
+        for stage in [RunCompletionFilter::Any, RunCompletionFilter::Open, RunCompletionFilter::Over] {
+            for kinship in [ChildRunFilter::TopLevel, ChildRunFilter::All] {
+                let plain = RunIndexQuery { stage, kinship, before, limit, ..RunIndexQuery::default() };
                 // A blank search text matches every row, yet each row is examined.
-                let each = RunsWanted { text: Some(" ".to_owned()), ..plain.clone() };
+                let each = RunIndexQuery { text: Some(" ".to_owned()), ..plain.clone() };
                 prop_assert_eq!(board.runs(&plain, &nobody()), board.runs(&each, &nobody()));
             }
         }
-        let plain = WorksWanted { before, limit, ..WorksWanted::default() };
-        let each = WorksWanted { text: Some(" ".to_owned()), ..plain.clone() };
+        let plain = WorkIndexQuery { before, limit, ..WorkIndexQuery::default() };
+        let each = WorkIndexQuery { text: Some(" ".to_owned()), ..plain.clone() };
         prop_assert_eq!(board.works(&plain, &nobody()), board.works(&each, &nobody()));
     }
 
     #[test]
     fn what_waits_is_the_same_however_often_somebody_looks(acts in acts()) {
         let tape = tape(&acts);
-        let mut watched = Board::default();
+        let mut watched = WorkshopIndex::default();
         for record in &tape.records {
             watched.take(record);
             drop(watched.waiting(&nobody()));
@@ -209,15 +209,15 @@ proptest! {
     #[test]
     fn a_filter_leaves_exactly_what_fits(acts in acts(), state in 0..8_usize) {
         let board = tape(&acts).board();
-        let state = Standing::ALL[state];
+        let state = RunStatus::ALL[state];
         let rows = board.runs(&all(), &nobody()).rows;
         let expected: Vec<_> = rows.iter().filter(|row| row.state == state).cloned().collect();
-        let wanted = RunsWanted { state: Some(state), ..all() };
+        let wanted = RunIndexQuery { state: Some(state), ..all() };
         prop_assert_eq!(board.runs(&wanted, &nobody()).rows, expected);
-        for stage in [Stage::Open, Stage::Over] {
-            let is_it = |row: &&RunRow| row.state.is_over() == (stage == Stage::Over);
+        for stage in [RunCompletionFilter::Open, RunCompletionFilter::Over] {
+            let is_it = |row: &&RunRow| row.state.is_over() == (stage == RunCompletionFilter::Over);
             let expected: Vec<_> = rows.iter().filter(is_it).cloned().collect();
-            let wanted = RunsWanted { stage, ..all() };
+            let wanted = RunIndexQuery { stage, ..all() };
             prop_assert_eq!(board.runs(&wanted, &nobody()).rows, expected);
         }
     }
@@ -231,37 +231,37 @@ fn runs_are_found_by_title_skill_work_and_kinship() {
         number: 1,
     });
     let board = tape(&everyone.collect::<Vec<_>>()).board();
-    let check = |wanted: RunsWanted, expected: &[&str]| {
-        let wanted = RunsWanted { limit: 9, ..wanted };
+    let check = |wanted: RunIndexQuery, expected: &[&str]| {
+        let wanted = RunIndexQuery { limit: 9, ..wanted };
         let rows = board.runs(&wanted, &nobody()).rows;
         let titles: Vec<&str> = rows.iter().map(|row| row.title.as_str()).collect();
         assert_eq!(titles, expected, "{wanted:?}");
     };
-    let none = RunsWanted::default;
+    let none = RunIndexQuery::default;
     check(none(), &["Run 5", "Run 4", "Run 3", "Run 1"]);
     check(
-        RunsWanted {
+        RunIndexQuery {
             text: Some(" rUN 4 ".to_owned()),
             ..none()
         },
         &["Run 4"],
     );
     check(
-        RunsWanted {
+        RunIndexQuery {
             trace: Some(trace_id(2)),
             ..all()
         },
         &["Run 2"],
     );
     check(
-        RunsWanted {
+        RunIndexQuery {
             skill: Some("tid".to_owned()),
             ..all()
         },
         &[],
     );
     check(
-        RunsWanted {
+        RunIndexQuery {
             skill: Some("tidy".to_owned()),
             trace: Some(trace_id(1)),
             ..none()
@@ -297,49 +297,49 @@ fn a_piece_of_work_shows_how_far_it_has_come_and_what_it_took() {
     let board = tape.board();
     let row = board.work(trace, &nobody()).unwrap();
     assert_eq!((row.status, row.changeset), ("done", Some("open")));
-    assert_eq!(row.waits, Some(crate::WaitSort::Changeset));
-    let check = |wanted: WorksWanted, total: u64| {
-        let wanted = WorksWanted { limit: 5, ..wanted };
+    assert_eq!(row.waits, Some(crate::AttentionKind::Changeset));
+    let check = |wanted: WorkIndexQuery, total: u64| {
+        let wanted = WorkIndexQuery { limit: 5, ..wanted };
         assert_eq!(board.works(&wanted, &nobody()).total, total, "{wanted:?}");
     };
-    let none = WorksWanted::default;
+    let none = WorkIndexQuery::default;
     check(
-        WorksWanted {
+        WorkIndexQuery {
             portal: Some("web".to_owned()),
             ..none()
         },
         1,
     );
     check(
-        WorksWanted {
+        WorkIndexQuery {
             portal: Some("we".to_owned()),
             ..none()
         },
         0,
     );
     check(
-        WorksWanted {
+        WorkIndexQuery {
             text: Some("FASTER".to_owned()),
             ..none()
         },
         1,
     );
     check(
-        WorksWanted {
+        WorkIndexQuery {
             text: Some("cache".to_owned()),
             ..none()
         },
         1,
     );
     check(
-        WorksWanted {
+        WorkIndexQuery {
             status: Some(crate::RequestStatus::Pending),
             ..none()
         },
         0,
     );
     check(
-        WorksWanted {
+        WorkIndexQuery {
             state: Some(PlanState::Done),
             ..none()
         },

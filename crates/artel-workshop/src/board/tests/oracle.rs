@@ -4,11 +4,11 @@
 use artel_rules::tally::RunMetricsBuilder;
 use artel_types::{Event, Fact, RunStarted, Timestamp, TraceId};
 
-use super::{Drivers, Tape};
-use crate::runs::{RunRow, Standing, State, grouped};
+use super::{DriverProcesses, Tape};
+use crate::runs::{RecordedRun, RunRow, RunStatus, grouped};
 
 /// Returns the rows of all runs, latest first.
-pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
+pub(super) fn rows(tape: &Tape, drivers: &DriverProcesses) -> Vec<RunRow> {
     let events: Vec<Event> = tape.records.iter().map(|it| it.event().unwrap()).collect();
     let is_applied = |started: &RunStarted| {
         let is_it = |fact: &Fact| matches!(fact, Fact::RunApplied(it) if it.id == started.id);
@@ -20,7 +20,7 @@ pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
     });
     let row = |(started, trace): (&RunStarted, TraceId)| {
         let of_run = events.iter().filter(|event| event.run == Some(started.id));
-        let mut row = row(&State {
+        let mut row = row(&RecordedRun {
             driver: drivers.run(started.id).map(str::to_owned),
             started: started.clone(),
             trace,
@@ -34,7 +34,7 @@ pub(super) fn rows(tape: &Tape, drivers: &Drivers) -> Vec<RunRow> {
     rows
 }
 
-fn row(state: &State) -> RunRow {
+fn row(state: &RecordedRun) -> RunRow {
     let mut tally = RunMetricsBuilder::default();
     state.events.iter().for_each(|event| tally.fold(event));
     let metrics = tally.metrics(None);
@@ -73,7 +73,7 @@ fn row(state: &State) -> RunRow {
 }
 
 /// Returns when a run got its current status.
-fn since(state: &State) -> Timestamp {
+fn since(state: &RecordedRun) -> Timestamp {
     let of = |wanted: &dyn Fn(&Fact) -> bool| {
         let mut events = state.events.iter().rev();
         events
@@ -84,14 +84,14 @@ fn since(state: &State) -> Timestamp {
     let last = state.events.last().map(|event| event.at);
     let began = |fact: &Fact| matches!(fact, Fact::RunStarted(_) | Fact::RunContinued(_));
     let at = match state.standing() {
-        Standing::Running => of(&began),
-        Standing::Paused => of(&|fact| matches!(fact, Fact::RunSteered(_))),
+        RunStatus::Running => of(&began),
+        RunStatus::Paused => of(&|fact| matches!(fact, Fact::RunSteered(_))),
         _ => last,
     };
     at.or(first).unwrap_or(Timestamp::from_micros(0))
 }
 
-fn note(state: &State) -> Option<String> {
+fn note(state: &RecordedRun) -> Option<String> {
     if let Some(asked) = state.question() {
         return Some(asked.text.clone());
     }
@@ -114,7 +114,7 @@ fn note(state: &State) -> Option<String> {
         (true, None) => None,
         (false, _) => {
             let last = state.events.last().map_or(0, |event| event.seq);
-            if state.standing() == Standing::Paused {
+            if state.standing() == RunStatus::Paused {
                 return Some(format!("paused at event {}", grouped(last)));
             }
             Some(format!("the process ended at event {}", grouped(last)))

@@ -11,15 +11,25 @@ use artel_types::plan::Urgency;
 
 use super::facts::*;
 use super::*;
-use crate::board::{Kinship, RunsWanted, WorksWanted};
-use crate::{Caller, Flags, Init, Open, Which, Workshop};
+use crate::board::{ChildRunFilter, RunIndexQuery, WorkIndexQuery};
+use crate::{
+    CommandContext, GlobalFlags, OpenWorkshopJournal, RunListScope, Workshop, WorkshopInitMode,
+};
 
 fn workshop(home: &Path) -> Workshop {
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     std::fs::write(root.join("artel.toml"), "").unwrap();
     caller.workshop().unwrap()
 }
@@ -68,7 +78,7 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     let workshop = workshop(home.path());
     let mut live = workshop.board().unwrap();
     for number in 1..25 {
-        let Open { journal, .. } = workshop.open().unwrap();
+        let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
         journal
             .append(EventBatch::of(drafts(number)))
             .wait()
@@ -79,14 +89,14 @@ fn followed_live_and_folded_anew_it_is_the_same() {
         records.unwrap().iter().for_each(|record| live.take(record));
     }
     let (anew, drivers) = (workshop.board().unwrap(), workshop.drivers_now().unwrap());
-    let runs = RunsWanted {
-        kinship: Kinship::All,
+    let runs = RunIndexQuery {
+        kinship: ChildRunFilter::All,
         limit: 100,
-        ..RunsWanted::default()
+        ..RunIndexQuery::default()
     };
-    let works = WorksWanted {
+    let works = WorkIndexQuery {
         limit: 100,
-        ..WorksWanted::default()
+        ..WorkIndexQuery::default()
     };
     assert_eq!(live.position(), anew.position());
     assert_eq!(live.runs(&runs, &drivers), anew.runs(&runs, &drivers));
@@ -100,7 +110,7 @@ fn followed_live_and_folded_anew_it_is_the_same() {
     assert_eq!(workshop.waiting().unwrap(), told);
     assert_eq!(workshop.changesets().unwrap(), live.changesets());
     assert_eq!(
-        workshop.runs(Which::All).unwrap(),
+        workshop.runs(RunListScope::All).unwrap(),
         live.runs(&runs, &drivers).rows
     );
     let listed = live.works(&works, &drivers).rows.into_iter();
@@ -116,7 +126,7 @@ fn followed_live_and_folded_anew_it_is_the_same() {
 fn a_long_story_is_told_the_same_by_who_kept_it_and_who_reads_it_anew() {
     let home = tempfile::tempdir().unwrap();
     let anew = workshop(home.path());
-    let Open { journal, .. } = anew.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = anew.open().unwrap();
     let kept = anew.beside(&journal);
     let (run, trace) = (run_id(1), trace_id(1));
     let in_run = |fact: Fact| by_agent(StreamName::run(run), trace, fact).in_run(run);

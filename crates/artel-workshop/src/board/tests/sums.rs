@@ -9,7 +9,7 @@ use artel_types::{
 
 use super::facts::*;
 use super::*;
-use crate::board::{BUCKETS, Histogram};
+use crate::board::{BUCKETS, DurationHistogram};
 
 #[test]
 fn everything_is_counted_under_what_it_is() {
@@ -68,7 +68,7 @@ fn names_that_models_make_up_do_not_grow_without_end() {
 
 #[test]
 fn a_time_is_in_the_bucket_that_ends_where_it_does() {
-    let mut histogram = Histogram::default();
+    let mut histogram = DurationHistogram::default();
     for end in BUCKETS {
         histogram.add(end);
     }

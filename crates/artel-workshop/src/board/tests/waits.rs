@@ -14,13 +14,13 @@ const RUN: u8 = 2;
 
 /// Checks the kind, the text and the time of each item that waits.
 #[track_caller]
-fn check(build: impl Fn(&mut Tape), drivers: Drivers, expected: &[(&str, &str, i64)]) {
+fn check(build: impl Fn(&mut Tape), drivers: DriverProcesses, expected: &[(&str, &str, i64)]) {
     let mut tape = Tape::default();
     tape.work(trace_id(TRACE), request("Make it faster", Urgency::Normal));
     build(&mut tape);
     let found = tape.board().waiting(&drivers);
     // Earlier results are discarded when something happens.
-    let mut watched = Board::default();
+    let mut watched = WorkshopIndex::default();
     for record in &tape.records {
         watched.take(record);
         drop(watched.waiting(&drivers));

@@ -14,14 +14,14 @@ const LARGEST_SHOWN: u64 = 1 << 20;
 
 /// The differences of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Difference {
+pub(crate) struct ScratchFileDiff {
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
 /// The file or link at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Entry {
+enum ScratchTreeEntry {
     File { size: u64, mode: u32 },
     Link(PathBuf),
 }
@@ -32,19 +32,19 @@ pub(crate) fn differences(
     before: &Path,
     after: &Path,
     without: &Path,
-) -> io::Result<Vec<Difference>> {
+) -> io::Result<Vec<ScratchFileDiff>> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     list(before, Path::new(""), without, &mut old)?;
     list(after, Path::new(""), Path::new(""), &mut new)?;
     let names: BTreeSet<_> = old.keys().chain(new.keys()).collect();
     let mut found = Vec::new();
     for name in names {
-        let was = Side::of(before, name, old.get(name));
-        let is = Side::of(after, name, new.get(name));
+        let was = ScratchDiffSide::of(before, name, old.get(name));
+        let is = ScratchDiffSide::of(after, name, new.get(name));
         if !was.is_same(&is)? {
             let path = name.to_string_lossy().into_owned();
             let text = told(&path, &was, &is)?;
-            found.push(Difference { path, text });
+            found.push(ScratchFileDiff { path, text });
         }
     }
     Ok(found)
@@ -54,7 +54,7 @@ fn list(
     root: &Path,
     inside: &Path,
     without: &Path,
-    found: &mut BTreeMap<PathBuf, Entry>,
+    found: &mut BTreeMap<PathBuf, ScratchTreeEntry>,
 ) -> io::Result<()> {
     for entry in fs::read_dir(root.join(inside))? {
         let entry = entry?;
@@ -66,13 +66,13 @@ fn list(
         if kind.is_dir() {
             list(root, &path, without, found)?;
         } else if kind.is_symlink() {
-            found.insert(path, Entry::Link(fs::read_link(entry.path())?));
+            found.insert(path, ScratchTreeEntry::Link(fs::read_link(entry.path())?));
         } else if kind.is_file() {
             let about = entry.metadata()?;
             let mode = about.permissions().mode() & 0o777;
             found.insert(
                 path,
-                Entry::File {
+                ScratchTreeEntry::File {
                     size: about.len(),
                     mode,
                 },
@@ -83,13 +83,13 @@ fn list(
 }
 
 /// A path in one of the two trees.
-struct Side<'s> {
+struct ScratchDiffSide<'s> {
     path: PathBuf,
-    entry: Option<&'s Entry>,
+    entry: Option<&'s ScratchTreeEntry>,
 }
 
-impl<'s> Side<'s> {
-    fn of(root: &Path, name: &Path, entry: Option<&'s Entry>) -> Self {
+impl<'s> ScratchDiffSide<'s> {
+    fn of(root: &Path, name: &Path, entry: Option<&'s ScratchTreeEntry>) -> Self {
         Self {
             path: root.join(name),
             entry,
@@ -99,7 +99,7 @@ impl<'s> Side<'s> {
     /// Compares contents, because files of the same size and mode may still differ.
     fn is_same(&self, other: &Self) -> io::Result<bool> {
         match (self.entry, other.entry) {
-            (Some(Entry::File { .. }), Some(Entry::File { .. })) => {
+            (Some(ScratchTreeEntry::File { .. }), Some(ScratchTreeEntry::File { .. })) => {
                 Ok(self.entry == other.entry && fs::read(&self.path)? == fs::read(&other.path)?)
             }
             (was, is) => Ok(was == is),
@@ -113,8 +113,8 @@ impl<'s> Side<'s> {
 
     fn mode(&self) -> Option<u32> {
         match self.entry {
-            Some(Entry::File { mode, .. }) => Some(*mode),
-            Some(Entry::Link(_)) | None => None,
+            Some(ScratchTreeEntry::File { mode, .. }) => Some(*mode),
+            Some(ScratchTreeEntry::Link(_)) | None => None,
         }
     }
 
@@ -123,17 +123,17 @@ impl<'s> Side<'s> {
     fn text(&self) -> io::Result<Option<String>> {
         Ok(match self.entry {
             None => Some(String::new()),
-            Some(Entry::Link(to)) => Some(format!(
+            Some(ScratchTreeEntry::Link(to)) => Some(format!(
                 "link to {}\n",
                 String::from_utf8_lossy(to.as_os_str().as_bytes())
             )),
-            Some(Entry::File { size, .. }) if *size > LARGEST_SHOWN => None,
-            Some(Entry::File { .. }) => String::from_utf8(fs::read(&self.path)?).ok(),
+            Some(ScratchTreeEntry::File { size, .. }) if *size > LARGEST_SHOWN => None,
+            Some(ScratchTreeEntry::File { .. }) => String::from_utf8(fs::read(&self.path)?).ok(),
         })
     }
 }
 
-fn told(path: &str, was: &Side<'_>, is: &Side<'_>) -> io::Result<String> {
+fn told(path: &str, was: &ScratchDiffSide<'_>, is: &ScratchDiffSide<'_>) -> io::Result<String> {
     let modes = match (was.mode(), is.mode()) {
         (Some(old), Some(new)) if old != new => format!("mode of {path}: {old:o} -> {new:o}\n"),
         _ => String::new(),

@@ -2,8 +2,8 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-fn scratch(all: &Path, name: &str) -> Scratch {
-    Scratch::made(all, all.join(name)).unwrap()
+fn scratch(all: &Path, name: &str) -> PrivateScratchFolder {
+    PrivateScratchFolder::made(all, all.join(name)).unwrap()
 }
 
 fn told(before: &Path, after: &Path) -> String {

@@ -14,7 +14,7 @@ pub(super) const ON_ITS_OWN: &str = "you work on your own now, outside of the pl
      hand something in to it (such as propose_change) are gone; finish the work in these files";
 
 /// The files that an agent of a plan works in.
-pub(super) struct Stand {
+pub(super) struct ForkedStepFiles {
     /// The plan run, which also stores git objects of the step's files.
     pub(super) plan: RunId,
     /// The folder with the step's files.
@@ -43,7 +43,7 @@ impl Workshop {
         &self,
         started: &RunStarted,
         trace: TraceId,
-    ) -> Result<Stand, Failure> {
+    ) -> Result<ForkedStepFiles, Failure> {
         let called = |why: &str| {
             let parent = started.parent.map(|it| it.short()).unwrap_or_default();
             Failure::new(
@@ -82,7 +82,7 @@ impl Workshop {
         }
         let kin = workers_of(&events, plan, step);
         events.retain(|event| event.run.is_some_and(|run| kin.contains(&run)));
-        Ok(Stand {
+        Ok(ForkedStepFiles {
             plan,
             place,
             events,

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::trusted_hooks;
 use crate::trouble::path_text;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The role whose hooks are listed if none is named.
 const USUAL_ROLE: &str = "default";
@@ -78,7 +78,7 @@ impl Workshop {
 
     /// Records that a person trusts a hook as it was shown. A changed hook is not trusted.
     pub fn trust_hook(&self, shown: &HookTrusted) -> Result<(), Failure> {
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         journal.append(self.draft(shown.clone())).wait()?;
         Ok(())
     }

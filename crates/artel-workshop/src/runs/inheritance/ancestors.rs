@@ -9,20 +9,20 @@ use artel_skills::{SkillContextMode, SkillOrigin, SkillSizeEnforcement};
 use artel_types::model::{ModelCallReason, PrivacyLabel};
 use artel_types::{Actor, Failure, FailureCode, RunId, RunPrepared, RunStarted};
 
-use super::{ChildTerms, Inheritance};
-use crate::runs::House;
+use super::{ChildTerms, RunInheritance};
+use crate::runs::RunEnvironment;
 use crate::runs::child::bound_of_kind;
 use crate::runs::furnish::bound_of_skill;
 use crate::works::nothing_changes_yet;
 
-impl House {
+impl RunEnvironment {
     /// Returns what a run inherits from the person here, before its purpose is known.
-    pub(crate) fn ordered(&self) -> Inheritance {
-        Inheritance::of_person(self.named.as_deref())
+    pub(crate) fn ordered(&self) -> RunInheritance {
+        RunInheritance::of_person(self.named.as_deref())
     }
 
     /// Returns what a run inherits that a person starts here and now.
-    pub(crate) fn ordered_now(&self) -> Inheritance {
+    pub(crate) fn ordered_now(&self) -> RunInheritance {
         let reason = if self.is_attended() {
             ModelCallReason::PersonWaits
         } else {
@@ -41,7 +41,7 @@ impl House {
 
     /// Returns what a run inherited according to the journal. For a run from before this was
     /// recorded, it is derived from the runs above.
-    pub(crate) fn inheritance_of(&self, started: &RunStarted) -> Result<Inheritance, Failure> {
+    pub(crate) fn inheritance_of(&self, started: &RunStarted) -> Result<RunInheritance, Failure> {
         let above = self.runs_above(started)?;
         let mut line = vec![started.clone()];
         line.extend(above);
@@ -51,7 +51,7 @@ impl House {
             match known.and_then(|at| line[at].inherits.as_ref().zip(Some(at))) {
                 Some((recorded, at)) => {
                     let above = ancestors[at..].to_vec();
-                    (Inheritance::of_record(recorded, above)?, at)
+                    (RunInheritance::of_record(recorded, above)?, at)
                 }
                 None => {
                     let last = line.len() - 1;
@@ -93,7 +93,7 @@ impl House {
     }
 
     /// Returns what a top-level run inherited from a person, if that was not recorded.
-    fn of_old_root(&self, started: &RunStarted) -> Result<Inheritance, Failure> {
+    fn of_old_root(&self, started: &RunStarted) -> Result<RunInheritance, Failure> {
         let model = self.prepared_of(started.id)?.and_then(|it| it.model);
         // The architect, and an agent that answers a question, change nothing.
         let call = started.call.as_deref().unwrap_or_default();
@@ -103,7 +103,7 @@ impl House {
             reason: Some(ModelCallReason::Work),
             ..ChildTerms::default()
         };
-        Ok(Inheritance::of_person(model.as_deref()).for_child(terms))
+        Ok(RunInheritance::of_person(model.as_deref()).for_child(terms))
     }
 
     /// Returns what a run set for its child, if that was not recorded.

@@ -9,9 +9,9 @@ use artel_types::{
     RecordedOperation, RecordedStepBound, RunId,
 };
 
-use super::Inheritance;
+use super::RunInheritance;
 
-impl Inheritance {
+impl RunInheritance {
     /// Returns the form that is recorded when a run starts.
     pub(crate) fn recorded(&self) -> RecordedInheritance {
         // All fields are listed, so that a new field cannot be forgotten here.

@@ -6,7 +6,7 @@ use artel_testkit::Random;
 use artel_types::model::{ModelCallPriority, ModelCallReason, PrivacyLabel};
 use artel_types::{RecordedInheritance, RunId};
 
-use super::{ChildTerms, Inheritance};
+use super::{ChildTerms, RunInheritance};
 
 mod beginnings;
 mod budgets;
@@ -79,7 +79,7 @@ fn random_terms(random: &mut Random, parent: Option<RunId>) -> ChildTerms {
 struct Node {
     id: RunId,
     parent: Option<usize>,
-    inherits: Inheritance,
+    inherits: RunInheritance,
 }
 
 /// A random tree of runs, each started by an earlier one.
@@ -89,7 +89,7 @@ fn random_tree(random: &mut Random, seed: u64) -> Vec<Node> {
         bytes[0] = u8::try_from(at).unwrap();
         RunId::from_random(bytes)
     };
-    let root = Inheritance::of_person(Some("local")).for_child(random_terms(random, None));
+    let root = RunInheritance::of_person(Some("local")).for_child(random_terms(random, None));
     let mut tree = vec![Node {
         id: id(0),
         parent: None,
@@ -120,7 +120,8 @@ fn in_random_trees_of_runs_every_child_is_bounded_as_its_parent() {
         let tree = random_tree(&mut random, seed);
         for node in &tree {
             let child = node.inherits.recorded();
-            let again = Inheritance::of_record(&child, node.inherits.ancestors().to_vec()).unwrap();
+            let again =
+                RunInheritance::of_record(&child, node.inherits.ancestors().to_vec()).unwrap();
             assert_eq!(again.recorded(), child, "what is on record is what holds");
             let Some(parent) = node.parent.map(|at| &tree[at]) else {
                 continue;
@@ -151,13 +152,13 @@ fn in_random_trees_of_runs_every_child_is_bounded_as_its_parent() {
 
 #[test]
 fn urgency_is_handed_down_and_upkeep_of_what_a_person_waits_for_is_not_put_off() {
-    let begun = |above: &Inheritance, reason: Option<ModelCallReason>| {
+    let begun = |above: &RunInheritance, reason: Option<ModelCallReason>| {
         above.for_child(ChildTerms {
             reason,
             ..ChildTerms::default()
         })
     };
-    let person = Inheritance::of_person(None);
+    let person = RunInheritance::of_person(None);
     for (reason, urgency, upkeep) in [
         (
             ModelCallReason::PersonWaits,

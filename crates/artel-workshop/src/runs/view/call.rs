@@ -9,7 +9,7 @@ use artel_types::{
 };
 use serde_json::Value;
 
-use super::{Eyes, View, seen, tools};
+use super::{RunVisibility, TimelineDetailLevel, seen, tools};
 use crate::workshop::Workshop;
 
 /// Maximum length of each shown text, in bytes.
@@ -17,7 +17,7 @@ const MOST: usize = 64 * 1024;
 
 /// A tool call, as far as a viewer may see it.
 #[derive(Debug, Clone)]
-pub struct CallTold {
+pub struct VisibleCall {
     pub run: RunId,
     /// The piece of work, as the journal names it.
     pub trace: String,
@@ -29,16 +29,16 @@ pub struct CallTold {
     /// The policy's answer and its reason.
     pub decision: String,
     /// The input, or `None` if the tool is hidden.
-    pub input: Option<Cut>,
+    pub input: Option<VisibleCallText>,
     /// The result, or `None` while the call is running.
-    pub result: Option<ResultTold>,
+    pub result: Option<VisibleCallResult>,
 }
 
 /// The result of a tool call.
 #[derive(Debug, Clone)]
-pub struct ResultTold {
+pub struct VisibleCallResult {
     /// The text that the model saw, or `None` if the tool is hidden.
-    pub text: Option<Cut>,
+    pub text: Option<VisibleCallText>,
     /// The kind of error, if there was one.
     pub trouble: Option<String>,
     /// The exit code, if a program ran.
@@ -53,13 +53,13 @@ pub struct ResultTold {
 
 /// A text, possibly cut at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
+pub struct VisibleCallText {
     pub text: String,
     /// The number of bytes that were cut.
     pub left_out: usize,
 }
 
-impl Cut {
+impl VisibleCallText {
     fn of(mut text: String) -> Self {
         let whole = text.len();
         text.truncate(text.floor_char_boundary(MOST));
@@ -73,15 +73,20 @@ impl Cut {
 impl Workshop {
     /// Returns a tool call, identified by the event that requested it, as far as the viewer
     /// may see it.
-    pub fn call_told(&self, run: RunId, seq: u64, eyes: &Eyes) -> Result<CallTold, Failure> {
-        if eyes.view != View::Full {
+    pub fn call_told(
+        &self,
+        run: RunId,
+        seq: u64,
+        eyes: &RunVisibility,
+    ) -> Result<VisibleCall, Failure> {
+        if eyes.view != TimelineDetailLevel::Full {
             let what = "what a call was given and gave is part of the full view";
             return Err(Failure::new(FailureCode::H004, what)
                 .because("your role sees summaries")
                 .advise("an admin says who sees what"));
         }
         let asked = EventQuery::of(of_calls(run)).after(seq.saturating_sub(1));
-        let mut told: Option<CallTold> = None;
+        let mut told: Option<VisibleCall> = None;
         self.reader()?.visit(&asked, |record| {
             let Some(known) = &mut told else {
                 told = self.requested(run, seq, &record, eyes);
@@ -109,8 +114,8 @@ impl Workshop {
         run: RunId,
         seq: u64,
         record: &JournalRecord,
-        eyes: &Eyes,
-    ) -> Option<CallTold> {
+        eyes: &RunVisibility,
+    ) -> Option<VisibleCall> {
         let Fact::ToolRequested(it) = shown(eyes, record).filter(|_| record.seq == seq)? else {
             return None;
         };
@@ -123,8 +128,8 @@ impl Workshop {
             ..
         } = it;
         let is_hidden = eyes.hides(&tool);
-        Some(CallTold {
-            input: (!is_hidden).then(|| Cut::of(tools::whole(&self.call_text(&input)))),
+        Some(VisibleCall {
+            input: (!is_hidden).then(|| VisibleCallText::of(tools::whole(&self.call_text(&input)))),
             decision: if is_hidden || reason.is_empty() {
                 decision
             } else {
@@ -139,7 +144,12 @@ impl Workshop {
         })
     }
 
-    fn finished(&self, call: &str, record: &JournalRecord, eyes: &Eyes) -> Option<ResultTold> {
+    fn finished(
+        &self,
+        call: &str,
+        record: &JournalRecord,
+        eyes: &RunVisibility,
+    ) -> Option<VisibleCallResult> {
         let Fact::ToolFinished(it) = shown(eyes, record)? else {
             return None;
         };
@@ -155,8 +165,8 @@ impl Workshop {
             return None;
         }
         let is_hidden = eyes.hides(&it.tool);
-        Some(ResultTold {
-            text: (!is_hidden).then(|| Cut::of(self.call_text(&observation))),
+        Some(VisibleCallResult {
+            text: (!is_hidden).then(|| VisibleCallText::of(self.call_text(&observation))),
             changed: if is_hidden { Vec::new() } else { changed },
             seq: record.seq,
             trouble,
@@ -180,10 +190,10 @@ fn of_calls(run: RunId) -> EventFilter {
 }
 
 /// Returns the fact of an event, if the viewer may see the event.
-fn shown(eyes: &Eyes, record: &JournalRecord) -> Option<Fact> {
+fn shown(eyes: &RunVisibility, record: &JournalRecord) -> Option<Fact> {
     // Hidden parts of a call are removed by the caller, not by `seen`, which would replace a
     // list with a text.
-    let open = Eyes {
+    let open = RunVisibility {
         hidden: Vec::new(),
         ..eyes.clone()
     };
@@ -191,7 +201,7 @@ fn shown(eyes: &Eyes, record: &JournalRecord) -> Option<Fact> {
 }
 
 /// Describes an event in a few words, as far as [`seen`] lets the viewer see it.
-pub fn brief(eyes: &Eyes, record: &JournalRecord) -> String {
+pub fn brief(eyes: &RunVisibility, record: &JournalRecord) -> String {
     let Ok(fact) = serde_json::from_str::<Value>(&record.payload) else {
         return String::new();
     };
@@ -254,15 +264,15 @@ fn replied(reply: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, MOST, replied};
+    use super::{MOST, VisibleCallText, replied};
 
     #[test]
     fn a_long_text_is_cut_between_letters_and_says_how_much_is_missing() {
         let text = "é".repeat(MOST);
-        let cut = Cut::of(text.clone());
+        let cut = VisibleCallText::of(text.clone());
         assert_eq!(cut.text.len() + cut.left_out, text.len());
         assert!(cut.text.len() <= MOST && text.starts_with(&cut.text));
-        assert_eq!(Cut::of("short".to_owned()).left_out, 0);
+        assert_eq!(VisibleCallText::of("short".to_owned()).left_out, 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use artel_types::{
     counted,
 };
 
-use super::line::{Mark, first_line, span, tokens};
+use super::line::{TimelineLineKind, first_line, span, tokens};
 
 /// Changed files beyond this number are counted, not listed.
 const MOST_FILES: usize = 20;
@@ -18,7 +18,7 @@ const LONGEST_PATH: usize = 60;
 
 /// Returns the lines for how a run ended, its usage, its achievements and the files it
 /// changed.
-pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
+pub(super) fn ending(finished: &RunFinished) -> Vec<(TimelineLineKind, String)> {
     let state = finished.state.as_deref().and_then(|word| word.parse().ok());
     let took = finished.metrics.as_ref().map_or(String::new(), took);
     let changed = finished.changed.as_deref().unwrap_or_default();
@@ -29,17 +29,17 @@ pub(super) fn ending(finished: &RunFinished) -> Vec<(Mark, String)> {
                 Some(_) => "done".to_owned(),
                 None => first_line(&finished.summary, 100),
             });
-            lines.push((Mark::Done, format!("{what}{took}")));
+            lines.push((TimelineLineKind::Done, format!("{what}{took}")));
         }
         Some(state) => {
             let why = finished.why.as_deref().unwrap_or("it did not say why");
-            lines.push((Mark::Bad, format!("{state}: {why}{took}")));
+            lines.push((TimelineLineKind::Bad, format!("{state}: {why}{took}")));
             lines.extend(objectives(finished));
         }
     }
     lines.extend(files(changed));
     let left_out = finished.left_out.as_deref().unwrap_or_default();
-    lines.extend(left_out_line(left_out).map(|line| (Mark::Bad, line)));
+    lines.extend(left_out_line(left_out).map(|line| (TimelineLineKind::Bad, line)));
     lines
 }
 
@@ -78,7 +78,7 @@ fn shown_path(path: &str) -> String {
 }
 
 /// Lists the run's objectives and marks those that are done.
-fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
+fn objectives(finished: &RunFinished) -> Vec<(TimelineLineKind, String)> {
     let objectives = finished.objectives.as_deref().unwrap_or_default();
     if objectives.is_empty() {
         let has_result = finished.answer.is_some() || finished.changed.is_some();
@@ -86,17 +86,20 @@ fn objectives(finished: &RunFinished) -> Vec<(Mark, String)> {
         return if has_result {
             Vec::new()
         } else {
-            vec![(Mark::Detail, none)]
+            vec![(TimelineLineKind::Detail, none)]
         };
     }
     let done = objectives.iter().filter(|objective| objective.done).count();
     let mut lines = vec![(
-        Mark::Detail,
+        TimelineLineKind::Detail,
         format!("Completed {done} of {}", objectives.len()),
     )];
     lines.extend(objectives.iter().map(|objective| {
         let mark = if objective.done { "✓" } else { "·" };
-        (Mark::Detail, format!("  {mark} {}", objective.text))
+        (
+            TimelineLineKind::Detail,
+            format!("  {mark} {}", objective.text),
+        )
     }));
     lines
 }
@@ -140,12 +143,14 @@ fn achieved(changed: &[FileChange]) -> Option<String> {
 }
 
 /// Lists the changed files with their added and removed lines.
-pub(super) fn files(changed: &[FileChange]) -> Vec<(Mark, String)> {
+pub(super) fn files(changed: &[FileChange]) -> Vec<(TimelineLineKind, String)> {
     let shown = changed.iter().take(MOST_FILES);
-    let mut lines: Vec<_> = shown.map(|file| (Mark::Detail, file_line(file))).collect();
+    let mut lines: Vec<_> = shown
+        .map(|file| (TimelineLineKind::Detail, file_line(file)))
+        .collect();
     if changed.len() > MOST_FILES {
         let more = counted((changed.len() - MOST_FILES) as u64, "more file");
-        lines.push((Mark::Detail, more));
+        lines.push((TimelineLineKind::Detail, more));
     }
     lines
 }

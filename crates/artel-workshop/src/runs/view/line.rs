@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The subject of a timeline line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mark {
+pub enum TimelineLineKind {
     /// The heading of a run.
     Head,
     /// The start of a turn.
@@ -33,8 +33,8 @@ pub enum Mark {
 
 /// One line of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
-    pub mark: Mark,
+pub struct TimelineLine {
+    pub mark: TimelineLineKind,
     /// The text. It may contain what agents and files wrote.
     pub text: String,
     /// Number of runs above the line's own run.
@@ -45,7 +45,7 @@ pub struct Line {
     pub run: RunId,
     /// Progress of the run, on lines that report it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub progress: Option<Progress>,
+    pub progress: Option<RunProgress>,
     /// The event that requested the call on this line, if details of the call can be shown.
     #[serde(skip)]
     pub call: Option<u64>,
@@ -53,7 +53,7 @@ pub struct Line {
 
 /// Progress of a run, counted in the steps that it set itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct RunProgress {
     /// Number of steps that are done.
     pub done: usize,
     /// Number of all steps.
@@ -62,7 +62,7 @@ pub struct Progress {
     pub percent: usize,
 }
 
-impl Progress {
+impl RunProgress {
     pub(super) fn of(done: usize, all: usize) -> Self {
         let percent = done * 100 / all.max(1);
         Self { done, all, percent }

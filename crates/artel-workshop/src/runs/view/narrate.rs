@@ -15,27 +15,27 @@ use artel_types::{
 use serde_json::Value;
 
 use super::ending::ending;
-use super::line::{Line, Mark, Progress, first_line, grouped, span};
+use super::line::{RunProgress, TimelineLine, TimelineLineKind, first_line, grouped, span};
 use super::phrases::{of_continuation, of_steering, progress, refusal, unanswered};
-use super::tools::{self, Look, Milestone};
-use super::{Eyes, View, Words};
+use super::tools::{self, CallSummary, LookupCallKind};
+use super::{ReplyTextMode, RunVisibility, TimelineDetailLevel};
 
 /// Longest message, summary or line of output that a timeline quotes, in characters.
 const LONGEST: usize = 200;
 
 /// Turns journal records of runs into timeline lines.
-pub struct Narrator {
-    eyes: Eyes,
-    words: Words,
+pub struct RunTimelineBuilder {
+    eyes: RunVisibility,
+    words: ReplyTextMode,
     blobs: BlobStore,
     workshop: PathBuf,
     home: Option<PathBuf>,
-    runs: BTreeMap<RunId, Tale>,
+    runs: BTreeMap<RunId, RunTimelineState>,
 }
 
 /// The timeline builder's state of one run.
 #[derive(Debug, Default)]
-struct Tale {
+struct RunTimelineState {
     title: String,
     skill: Option<String>,
     folder: String,
@@ -46,17 +46,17 @@ struct Tale {
     calls: BTreeMap<String, (String, Value)>,
     /// Open questions by call: what the agent wanted, and the question.
     asked: BTreeMap<String, (String, ToolRequested)>,
-    looked: Vec<(Look, Vec<String>)>,
+    looked: Vec<(LookupCallKind, Vec<String>)>,
     has_head: bool,
     doing: Option<String>,
     /// The run's progress after the current event.
-    progress: Option<Progress>,
+    progress: Option<RunProgress>,
     /// Whether the run continues the work of another run, which reports the end.
     is_heir: bool,
 }
 
-impl Narrator {
-    pub(super) fn new(eyes: Eyes, words: Words, blobs: BlobStore) -> Self {
+impl RunTimelineBuilder {
+    pub(super) fn new(eyes: RunVisibility, words: ReplyTextMode, blobs: BlobStore) -> Self {
         Self {
             eyes,
             words,
@@ -74,7 +74,7 @@ impl Narrator {
     }
 
     /// Returns the lines that an event adds to the timeline.
-    pub fn tell(&mut self, record: &JournalRecord) -> Vec<Line> {
+    pub fn tell(&mut self, record: &JournalRecord) -> Vec<TimelineLine> {
         // Records of another build appear in the table of events, but not in this timeline.
         let Ok(event) = record.event() else {
             return Vec::new();
@@ -100,19 +100,21 @@ impl Narrator {
         let mut lines = Vec::new();
         if !told.is_empty() || matches!(event.fact, Fact::ModelRequested(_)) {
             let looked = std::mem::take(&mut tale.looked).into_iter();
-            lines.extend(looked.map(|(look, targets)| (Mark::Plain, look.told(&targets))));
+            lines.extend(
+                looked.map(|(look, targets)| (TimelineLineKind::Plain, look.told(&targets))),
+            );
         }
         lines.extend(told);
-        let line = |(mark, text): (Mark, String)| Line {
+        let line = |(mark, text): (TimelineLineKind, String)| TimelineLine {
             mark,
             text,
             depth: tale.depth,
             turn: tale.turn,
             run,
             progress: None,
-            call: call.filter(|_| mark == Mark::Call),
+            call: call.filter(|_| mark == TimelineLineKind::Call),
         };
-        let mut lines: Vec<Line> = lines.into_iter().map(line).collect();
+        let mut lines: Vec<TimelineLine> = lines.into_iter().map(line).collect();
         if let Some(last) = lines.last_mut() {
             last.progress = tale.progress.take();
         }
@@ -137,11 +139,15 @@ impl Narrator {
     }
 
     fn is_full(&self) -> bool {
-        self.eyes.view == View::Full
+        self.eyes.view == TimelineDetailLevel::Full
     }
 
     /// Returns a line for an event that only the full view shows.
-    pub(super) fn full(&self, mark: Mark, text: impl FnOnce() -> String) -> Vec<(Mark, String)> {
+    pub(super) fn full(
+        &self,
+        mark: TimelineLineKind,
+        text: impl FnOnce() -> String,
+    ) -> Vec<(TimelineLineKind, String)> {
         if self.is_full() {
             vec![(mark, text())]
         } else {
@@ -149,8 +155,8 @@ impl Narrator {
         }
     }
 
-    fn told(&mut self, run: RunId, event: &Event) -> Vec<(Mark, String)> {
-        let one = |mark: Mark, text: String| vec![(mark, text)];
+    fn told(&mut self, run: RunId, event: &Event) -> Vec<(TimelineLineKind, String)> {
+        let one = |mark: TimelineLineKind, text: String| vec![(mark, text)];
         match &event.fact {
             Fact::RunStarted(started) => self.started(run, started),
             Fact::RunPrepared(prepared) => self.prepared(run, prepared),
@@ -160,9 +166,12 @@ impl Narrator {
             Fact::ToolRequested(asked) => self.called(run, asked),
             Fact::ToolAnswered(answered) => self.allowed(run, answered),
             Fact::ToolFinished(finished) => self.returned(run, finished),
-            Fact::RunSteered(steered) => one(Mark::Waits, of_steering(&steered.act, &steered.text)),
+            Fact::RunSteered(steered) => one(
+                TimelineLineKind::Waits,
+                of_steering(&steered.act, &steered.text),
+            ),
             Fact::RunForked(forked) => one(
-                Mark::Plain,
+                TimelineLineKind::Plain,
                 format!(
                     "goes on from run {} after event {}",
                     forked.from.short(),
@@ -172,19 +181,21 @@ impl Narrator {
             Fact::RunHandedOver(handed) => {
                 let heir = handed.to.short();
                 one(
-                    Mark::Plain,
+                    TimelineLineKind::Plain,
                     format!("handed over to run {heir}: {}", handed.why),
                 )
             }
             Fact::RunContinued(continued) => of_continuation(continued),
-            Fact::RunAsked(asked) => one(Mark::Waits, format!("asks: {}", asked.text)),
-            Fact::RunAnswered(answered) => {
-                one(Mark::Plain, format!("answered: {}", answered.answer))
-            }
-            Fact::RunEscalated(escalated) => {
-                one(Mark::Bad, format!("calls for help: {}", escalated.why))
-            }
-            Fact::RunSaid(said) => self.full(Mark::Words, || {
+            Fact::RunAsked(asked) => one(TimelineLineKind::Waits, format!("asks: {}", asked.text)),
+            Fact::RunAnswered(answered) => one(
+                TimelineLineKind::Plain,
+                format!("answered: {}", answered.answer),
+            ),
+            Fact::RunEscalated(escalated) => one(
+                TimelineLineKind::Bad,
+                format!("calls for help: {}", escalated.why),
+            ),
+            Fact::RunSaid(said) => self.full(TimelineLineKind::Words, || {
                 format!(
                     "told ({}): {}",
                     said.why,
@@ -192,20 +203,22 @@ impl Narrator {
                 )
             }),
             Fact::BudgetWarned(warned) => one(
-                Mark::Waits,
+                TimelineLineKind::Waits,
                 format!("has cost {} so far", warned.used.money),
             ),
             Fact::RunFinished(finished) => self.finished(run, finished),
             Fact::RunApplied(applied) => one(
-                Mark::Done,
+                TimelineLineKind::Done,
                 format!("put in place: {}", applied.files.join(", ")),
             ),
-            Fact::FeedbackGiven(given) => one(Mark::Plain, format!("feedback: {}", given.text)),
+            Fact::FeedbackGiven(given) => {
+                one(TimelineLineKind::Plain, format!("feedback: {}", given.text))
+            }
             _ => self.aside(event),
         }
     }
 
-    fn started(&mut self, run: RunId, started: &RunStarted) -> Vec<(Mark, String)> {
+    fn started(&mut self, run: RunId, started: &RunStarted) -> Vec<(TimelineLineKind, String)> {
         let above = started.parent.and_then(|parent| self.runs.get(&parent));
         let is_heir = started.takes_over();
         let depth = above.map_or(0, |parent| parent.depth + usize::from(!is_heir));
@@ -222,21 +235,24 @@ impl Narrator {
         tale.is_heir = is_heir;
         if is_heir {
             return vec![(
-                Mark::Head,
+                TimelineLineKind::Head,
                 format!("goes on in a fresh run {}", run.short()),
             )];
         }
         if started.parent.is_none() {
             return vec![(
-                Mark::Head,
+                TimelineLineKind::Head,
                 format!("run {}  {}", run.short(), started.title),
             )];
         }
         let name = started.skill.as_deref().unwrap_or("agent");
-        vec![(Mark::Head, format!("{name} begins ({})", run.short()))]
+        vec![(
+            TimelineLineKind::Head,
+            format!("{name} begins ({})", run.short()),
+        )]
     }
 
-    fn prepared(&mut self, run: RunId, prepared: &RunPrepared) -> Vec<(Mark, String)> {
+    fn prepared(&mut self, run: RunId, prepared: &RunPrepared) -> Vec<(TimelineLineKind, String)> {
         let scope = prepared
             .skill_folder
             .as_deref()
@@ -264,7 +280,7 @@ impl Narrator {
         }
     }
 
-    fn requested(&mut self, run: RunId, asked: &ModelRequested) -> Vec<(Mark, String)> {
+    fn requested(&mut self, run: RunId, asked: &ModelRequested) -> Vec<(TimelineLineKind, String)> {
         let is_full = self.is_full();
         let model = self.homely(Path::new(&asked.model));
         let tale = self.runs.entry(run).or_default();
@@ -279,7 +295,7 @@ impl Narrator {
             };
             let place = &tale.folder;
             lines.push((
-                Mark::Detail,
+                TimelineLineKind::Detail,
                 format!("{what} · {}:{model} · {place}", asked.provider),
             ));
         }
@@ -290,12 +306,12 @@ impl Narrator {
                 most if turn > most => "[closing call]".to_owned(),
                 most => format!("[turn {turn}/{most}]"),
             };
-            lines.push((Mark::Turn, text));
+            lines.push((TimelineLineKind::Turn, text));
         }
         lines
     }
 
-    fn replied(&mut self, run: RunId, replied: &ModelReplied) -> Vec<(Mark, String)> {
+    fn replied(&mut self, run: RunId, replied: &ModelReplied) -> Vec<(TimelineLineKind, String)> {
         let reply = serde_json::from_str::<ModelReply>(&self.text(&replied.reply)).ok();
         let parts = reply.map(|reply| reply.parts).unwrap_or_default();
         let is_turn = |part: &MessagePart| matches!(part, MessagePart::ToolCall(call) if call.name != "finish");
@@ -303,19 +319,19 @@ impl Narrator {
         if parts.iter().any(is_turn) {
             tale.turn += 1;
         }
-        if self.eyes.view == View::Summary {
+        if self.eyes.view == TimelineDetailLevel::Summary {
             return Vec::new();
         }
         let said = |part: &MessagePart| match part {
             MessagePart::Thinking { text, .. }
-                if !text.is_empty() && self.eyes.most == View::Full =>
+                if !text.is_empty() && self.eyes.most == TimelineDetailLevel::Full =>
             {
-                Some((Mark::Words, format!("thought: {text}")))
+                Some((TimelineLineKind::Words, format!("thought: {text}")))
             }
             MessagePart::Text { text, .. }
-                if self.words == Words::Told && !text.trim().is_empty() =>
+                if self.words == ReplyTextMode::Told && !text.trim().is_empty() =>
             {
-                Some((Mark::Words, text.trim().to_owned()))
+                Some((TimelineLineKind::Words, text.trim().to_owned()))
             }
             _ => None,
         };
@@ -325,7 +341,7 @@ impl Narrator {
             lines.insert(
                 0,
                 (
-                    Mark::Plain,
+                    TimelineLineKind::Plain,
                     format!("attempt {} by {model}", replied.attempt),
                 ),
             );
@@ -333,19 +349,19 @@ impl Narrator {
         lines
     }
 
-    fn failed(&self, failed: &ModelFailed) -> Vec<(Mark, String)> {
+    fn failed(&self, failed: &ModelFailed) -> Vec<(TimelineLineKind, String)> {
         let then = if failed.retry_at.is_some() {
             "; tries again"
         } else {
             ""
         };
-        self.full(Mark::Bad, || {
+        self.full(TimelineLineKind::Bad, || {
             let who = format!("{}:{}", failed.provider, failed.model);
             format!("{who}: {}{then}", first_line(&failed.message, LONGEST))
         })
     }
 
-    fn called(&mut self, run: RunId, asked: &ToolRequested) -> Vec<(Mark, String)> {
+    fn called(&mut self, run: RunId, asked: &ToolRequested) -> Vec<(TimelineLineKind, String)> {
         let input = serde_json::from_str(&self.text(&asked.input)).unwrap_or(Value::Null);
         let is_hidden = self.eyes.hides(&asked.tool);
         let shown = if is_hidden {
@@ -367,7 +383,7 @@ impl Narrator {
             let question = (wanted.clone(), asked.clone());
             tale.asked.insert(asked.call.clone(), question);
         }
-        let mut lines = self.full(Mark::Call, || shown);
+        let mut lines = self.full(TimelineLineKind::Call, || shown);
         // A call that does not fit the tool's schema is the model's mistake, and of no interest to
         // a person.
         if asked.decision == "deny" && asked.rule != "default.unfit" {
@@ -376,20 +392,25 @@ impl Narrator {
         lines
     }
 
-    fn allowed(&mut self, run: RunId, answered: &ToolAnswered) -> Vec<(Mark, String)> {
+    fn allowed(&mut self, run: RunId, answered: &ToolAnswered) -> Vec<(TimelineLineKind, String)> {
         let tale = self.runs.entry(run).or_default();
         let asked = tale.asked.remove(&answered.call);
         match answered.answer.as_str() {
-            "no" => vec![(Mark::Waits, "not allowed by you".to_owned())],
+            "no" => vec![(TimelineLineKind::Waits, "not allowed by you".to_owned())],
             "nobody" => match asked {
                 Some((wanted, asked)) => unanswered(&wanted, &asked, answered),
-                None => vec![(Mark::Waits, "not done: nobody could be asked".to_owned())],
+                None => vec![(
+                    TimelineLineKind::Waits,
+                    "not done: nobody could be asked".to_owned(),
+                )],
             },
-            scope => self.full(Mark::Plain, || format!("allowed by you ({scope})")),
+            scope => self.full(TimelineLineKind::Plain, || {
+                format!("allowed by you ({scope})")
+            }),
         }
     }
 
-    fn returned(&mut self, run: RunId, finished: &ToolFinished) -> Vec<(Mark, String)> {
+    fn returned(&mut self, run: RunId, finished: &ToolFinished) -> Vec<(TimelineLineKind, String)> {
         let observation = self.text(&finished.observation);
         let tale = self.runs.entry(run).or_default();
         tale.doing = None;
@@ -397,7 +418,11 @@ impl Narrator {
         let is_hidden = self.eyes.hides(&finished.tool);
         let is_bad = finished.trouble.is_some() || finished.exit.is_some_and(|code| code != 0);
         if self.is_full() {
-            let mark = if is_bad { Mark::Failed } else { Mark::Result };
+            let mark = if is_bad {
+                TimelineLineKind::Failed
+            } else {
+                TimelineLineKind::Result
+            };
             return self.result(finished, &observation, mark);
         }
         let tale = self.runs.entry(run).or_default();
@@ -405,17 +430,17 @@ impl Narrator {
             return Vec::new();
         }
         if is_hidden {
-            return vec![(Mark::Plain, tools::hidden(&finished.tool))];
+            return vec![(TimelineLineKind::Plain, tools::hidden(&finished.tool))];
         }
         match tools::milestone(&input, finished, &observation) {
-            Milestone::Nothing => Vec::new(),
-            Milestone::Line(text) => vec![(Mark::Plain, text)],
-            Milestone::Progress(done, all) => {
-                let now = Progress::of(done, all);
+            CallSummary::Nothing => Vec::new(),
+            CallSummary::Line(text) => vec![(TimelineLineKind::Plain, text)],
+            CallSummary::Progress(done, all) => {
+                let now = RunProgress::of(done, all);
                 tale.progress = Some(now);
-                vec![(Mark::Plain, progress(now))]
+                vec![(TimelineLineKind::Plain, progress(now))]
             }
-            Milestone::Looked(look, target) => {
+            CallSummary::Looked(look, target) => {
                 match tale.looked.iter_mut().find(|(same, _)| *same == look) {
                     Some((_, targets)) => targets.push(target),
                     None => tale.looked.push((look, vec![target])),
@@ -425,7 +450,12 @@ impl Narrator {
         }
     }
 
-    fn result(&self, finished: &ToolFinished, text: &str, mark: Mark) -> Vec<(Mark, String)> {
+    fn result(
+        &self,
+        finished: &ToolFinished,
+        text: &str,
+        mark: TimelineLineKind,
+    ) -> Vec<(TimelineLineKind, String)> {
         let took = span(finished.millis);
         if self.eyes.hides(&finished.tool) {
             return vec![(mark, format!("{} · {took}", tools::hidden(&finished.tool)))];
@@ -444,11 +474,15 @@ impl Narrator {
             lines.remove(0)
         };
         let mut told = vec![(mark, format!("{first} · {took}"))];
-        told.extend(lines.into_iter().map(|line| (Mark::Detail, line)));
+        told.extend(
+            lines
+                .into_iter()
+                .map(|line| (TimelineLineKind::Detail, line)),
+        );
         told
     }
 
-    fn finished(&mut self, run: RunId, finished: &RunFinished) -> Vec<(Mark, String)> {
+    fn finished(&mut self, run: RunId, finished: &RunFinished) -> Vec<(TimelineLineKind, String)> {
         let tale = self.runs.entry(run).or_default();
         if tale.is_heir {
             // The run whose work this one continues reports the end.
@@ -460,9 +494,9 @@ impl Narrator {
         let name = tale.skill.as_deref().unwrap_or("agent");
         let is_done = finished.state.as_deref() == Some("complete");
         let (mark, word) = if is_done {
-            (Mark::Done, "")
+            (TimelineLineKind::Done, "")
         } else {
-            (Mark::Bad, " is not done")
+            (TimelineLineKind::Bad, " is not done")
         };
         vec![(
             mark,

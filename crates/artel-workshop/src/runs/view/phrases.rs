@@ -2,11 +2,11 @@
 
 use artel_types::{RunContinued, ToolAnswered, ToolRequested};
 
-use super::line::{Mark, Progress, grouped};
+use super::line::{RunProgress, TimelineLineKind, grouped};
 
 /// Describes how far a run has come.
-pub(super) fn progress(progress: Progress) -> String {
-    let Progress { done, all, percent } = progress;
+pub(super) fn progress(progress: RunProgress) -> String {
+    let RunProgress { done, all, percent } = progress;
     if done == all {
         return format!("{done} of {all} steps done (100 %)");
     }
@@ -14,7 +14,7 @@ pub(super) fn progress(progress: Progress) -> String {
 }
 
 /// Says which call was denied, why, and what the person can do about it.
-pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)> {
+pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(TimelineLineKind, String)> {
     let can = if asked.rule.starts_with("never.") {
         "do it yourself after the run; no rule can allow it to an agent"
     } else {
@@ -26,12 +26,12 @@ pub(super) fn refusal(wanted: &str, asked: &ToolRequested) -> Vec<(Mark, String)
         ""
     };
     vec![
-        (Mark::Waits, format!("wants to run: {wanted}")),
+        (TimelineLineKind::Waits, format!("wants to run: {wanted}")),
         (
-            Mark::Detail,
+            TimelineLineKind::Detail,
             format!("why not: {}; rule `{}`{built_in}", asked.reason, asked.rule),
         ),
-        (Mark::Detail, format!("you can: {can}")),
+        (TimelineLineKind::Detail, format!("you can: {can}")),
     ]
 }
 
@@ -41,7 +41,7 @@ pub(super) fn unanswered(
     wanted: &str,
     asked: &ToolRequested,
     answered: &ToolAnswered,
-) -> Vec<(Mark, String)> {
+) -> Vec<(TimelineLineKind, String)> {
     let mut can = "you can: run it in a terminal, which asks you".to_owned();
     for rule in answered.offered.iter().flatten() {
         let rule = rule.replace('\'', "'\\''");
@@ -53,15 +53,15 @@ pub(super) fn unanswered(
         Some(_) => can.push_str(" together allow it for good"),
     }
     vec![
-        (Mark::Waits, format!("wants to run: {wanted}")),
+        (TimelineLineKind::Waits, format!("wants to run: {wanted}")),
         (
-            Mark::Detail,
+            TimelineLineKind::Detail,
             format!(
                 "why not: nobody could be asked; {}; rule `{}`",
                 asked.reason, asked.rule
             ),
         ),
-        (Mark::Detail, can),
+        (TimelineLineKind::Detail, can),
     ]
 }
 
@@ -77,13 +77,13 @@ pub(super) fn of_steering(act: &str, text: &str) -> String {
 }
 
 /// Says that a process resumed a run, and what it settled.
-pub(super) fn of_continuation(continued: &RunContinued) -> Vec<(Mark, String)> {
+pub(super) fn of_continuation(continued: &RunContinued) -> Vec<(TimelineLineKind, String)> {
     let at = grouped(continued.after);
     let mut lines = vec![(
-        Mark::Plain,
+        TimelineLineKind::Plain,
         format!("picked up after the process ended at event {at}"),
     )];
     let settled = continued.settled.iter();
-    lines.extend(settled.map(|what| (Mark::Detail, what.clone())));
+    lines.extend(settled.map(|what| (TimelineLineKind::Detail, what.clone())));
     lines
 }

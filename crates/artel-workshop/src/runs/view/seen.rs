@@ -7,19 +7,19 @@ use artel_types::EventVisibility;
 use serde_json::Value;
 
 use super::tools::hidden;
-use super::{Eyes, View};
+use super::{RunVisibility, TimelineDetailLevel};
 
 /// Placeholder for a value that is not shown.
 const HIDDEN: &str = "[hidden]";
 
 /// Returns an event with what this viewer may not see removed, or `None` if the viewer may
 /// not see the event at all.
-pub fn seen(eyes: &Eyes, record: &JournalRecord) -> Option<JournalRecord> {
+pub fn seen(eyes: &RunVisibility, record: &JournalRecord) -> Option<JournalRecord> {
     let visibility: EventVisibility = record.visibility.parse().ok()?;
     let most = match (eyes.view, eyes.role) {
-        (View::Summary, _) => EventVisibility::Summary,
-        (View::Full, ViewerRole::Admin) => EventVisibility::Hidden,
-        (View::Full, _) => EventVisibility::Full,
+        (TimelineDetailLevel::Summary, _) => EventVisibility::Summary,
+        (TimelineDetailLevel::Full, ViewerRole::Admin) => EventVisibility::Hidden,
+        (TimelineDetailLevel::Full, _) => EventVisibility::Full,
     };
     if visibility > most {
         return None;
@@ -28,7 +28,7 @@ pub fn seen(eyes: &Eyes, record: &JournalRecord) -> Option<JournalRecord> {
     if !eyes.hidden.is_empty() {
         record.payload = without_hidden(eyes, &record.kind, &record.payload);
     }
-    if eyes.most == View::Summary {
+    if eyes.most == TimelineDetailLevel::Summary {
         record.payload = without_output(&record.kind, record.payload);
     }
     Some(record)
@@ -64,7 +64,7 @@ fn without_output(kind: &str, payload: String) -> String {
 
 /// Removes the inputs and outputs of hidden tools. A value that mixes hidden and visible
 /// parts is removed as a whole.
-fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
+fn without_hidden(eyes: &RunVisibility, kind: &str, payload: &str) -> String {
     let Ok(mut fact) = serde_json::from_str::<Value>(payload) else {
         return payload.to_owned();
     };
@@ -98,7 +98,7 @@ fn without_hidden(eyes: &Eyes, kind: &str, payload: &str) -> String {
     fact.to_string()
 }
 
-fn reply_without(eyes: &Eyes, reply: &Value) -> Value {
+fn reply_without(eyes: &RunVisibility, reply: &Value) -> Value {
     let text = reply.as_str();
     let Some(mut reply) = text.and_then(|text| serde_json::from_str::<Value>(text).ok()) else {
         return Value::from(HIDDEN);

@@ -20,11 +20,11 @@ const SECRET: &[&str] = &["password", "api_key", "apikey", "token", "secret"];
 
 /// The contribution of a successful call to a summary timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Milestone {
+pub(super) enum CallSummary {
     /// Of no interest to a person.
     Nothing,
     /// One of several similar calls, which are counted together.
-    Looked(Look, String),
+    Looked(LookupCallKind, String),
     /// A line of its own.
     Line(String),
     /// Progress of the run: steps done, and all steps.
@@ -33,14 +33,14 @@ pub(super) enum Milestone {
 
 /// Calls that are counted and shown together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum LookupCallKind {
     /// Reads of files.
     Read,
     /// Searches.
     Searched,
 }
 
-impl Look {
+impl LookupCallKind {
     /// Says how many calls there were.
     pub(super) fn told(self, targets: &[String]) -> String {
         match (self, targets) {
@@ -53,16 +53,16 @@ impl Look {
 }
 
 /// Returns what a successful call adds to a summary.
-pub(super) fn milestone(input: &Value, finished: &ToolFinished, observation: &str) -> Milestone {
+pub(super) fn milestone(input: &Value, finished: &ToolFinished, observation: &str) -> CallSummary {
     let text = |key: &str| first_line(input[key].as_str().unwrap_or_default(), LONGEST);
-    let line = Milestone::Line;
+    let line = CallSummary::Line;
     match finished.tool.as_str() {
         "finish" | "find_tools" | "remember" | "output" | "job" | "ask_person" | "skill" => {
-            Milestone::Nothing
+            CallSummary::Nothing
         }
-        "read" => Milestone::Looked(Look::Read, text("path")),
-        "grep" | "glob" => Milestone::Looked(Look::Searched, text("pattern")),
-        "list" => Milestone::Looked(Look::Searched, "files".to_owned()),
+        "read" => CallSummary::Looked(LookupCallKind::Read, text("path")),
+        "grep" | "glob" => CallSummary::Looked(LookupCallKind::Searched, text("pattern")),
+        "list" => CallSummary::Looked(LookupCallKind::Searched, "files".to_owned()),
         "todo" => progress(input),
         "write" => {
             let lines = input["content"].as_str().unwrap_or_default().lines();
@@ -169,15 +169,15 @@ fn spoken(tool: &str) -> String {
     name.replace("__", " ").replace('_', " ")
 }
 
-fn progress(input: &Value) -> Milestone {
+fn progress(input: &Value) -> CallSummary {
     let tasks = input["tasks"]
         .as_array()
         .map(Vec::as_slice)
         .unwrap_or_default();
     let done = tasks.iter().filter(|task| task["state"] == "done");
     match tasks.len() {
-        0 => Milestone::Nothing,
-        all => Milestone::Progress(done.count(), all),
+        0 => CallSummary::Nothing,
+        all => CallSummary::Progress(done.count(), all),
     }
 }
 

@@ -24,12 +24,12 @@ const LARGEST_FILE: u64 = 128 * 1024;
 const LONGEST_EXPECTED: usize = 80;
 
 /// The files of a run as they were when it began.
-pub(super) struct Before {
+pub(super) struct InitialRunFiles {
     folder: PathBuf,
     tree: Option<RunTree>,
 }
 
-impl Before {
+impl InitialRunFiles {
     pub(super) fn of(workshop: &Workshop, started: &RunStarted) -> Result<Self, Failure> {
         let folder = started.folder.as_deref().map(PathBuf::from);
         let folder =

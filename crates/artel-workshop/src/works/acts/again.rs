@@ -19,11 +19,11 @@ use super::LOOKING;
 use super::steps::step_named;
 use crate::caller::random_run;
 use crate::works::work::Work;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The steps that are tried again, and the run that does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Again {
+pub struct PlanRetry {
     /// The run that tries them.
     pub run: RunId,
     /// The titles of the steps.
@@ -41,7 +41,7 @@ impl Workshop {
         work: &Work,
         step: Option<&str>,
         model: Option<&str>,
-    ) -> Result<Again, Failure> {
+    ) -> Result<PlanRetry, Failure> {
         if work.course.state() != Some(PlanState::Running) {
             self.permit(work, WorkAction::Run)?;
         }
@@ -61,7 +61,7 @@ impl Workshop {
             let again = steps.iter().map(|id| again(id)).collect();
             self.tell_run(work, approved.run, again)?;
             let driver = self.state_of(approved.run).ok();
-            return Ok(Again {
+            return Ok(PlanRetry {
                 run: approved.run,
                 steps: titles,
                 driver: driver.and_then(|state| state.driver),
@@ -86,12 +86,12 @@ impl Workshop {
         let mut drafts: Vec<EventDraft> = told.collect();
         let approval = EventDraft::new(stream.clone(), work.trace, by.clone(), approval);
         drafts.push(approval);
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let batch = EventBatch::of(drafts).expecting(stream, work.position);
         let appended = journal.append(batch).wait();
         appended.map_err(|error| self.or_faster(work, error.into()))?;
         self.refresh_sheets(work.trace, LOOKING);
-        Ok(Again {
+        Ok(PlanRetry {
             run,
             steps: titles,
             driver: None,

@@ -10,15 +10,15 @@ use artel_rules::plan::{self, PlanProblem};
 use artel_types::plan::{Plan, PlanState, StepState};
 use artel_types::{Actor, Failure, FailureCode, PlanDrafted, RunId};
 
-use super::{Agreed, LOOKING};
-use crate::trouble::{Problems, file_failure, shell_word};
+use super::{LOOKING, PlanApprovalDraft};
+use crate::trouble::{WorkshopFailures, file_failure, shell_word};
 use crate::works::sheets::{LONGEST_FILE, hash_of, keep};
 use crate::works::work::Work;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// The result of a person's edit of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Edited {
+pub enum PlanEditOutcome {
     /// The text says the same as the plan.
     Unchanged,
     /// The new version waits for approval.
@@ -31,7 +31,7 @@ impl Workshop {
     /// Opens a copy of a plan in the person's editor and takes the edited text as a new
     /// version. A text that cannot be used stays in the copy, and the next call opens it
     /// again.
-    pub fn edit_by_hand(&self, work: &Work) -> Result<Edited, Problems> {
+    pub fn edit_by_hand(&self, work: &Work) -> Result<PlanEditOutcome, WorkshopFailures> {
         self.permit(work, WorkAction::Edit)?;
         let text = self.plan_markdown(work, None)?;
         let file = self.edit_of(work);
@@ -54,7 +54,7 @@ impl Workshop {
         })?;
         let made = read_edit(&file)?;
         let edited = if made == text {
-            Ok(Edited::Unchanged)
+            Ok(PlanEditOutcome::Unchanged)
         } else {
             self.edit_plan(work, &made)
         };
@@ -63,7 +63,7 @@ impl Workshop {
                 drop(std::fs::remove_file(&file));
                 Ok(edited)
             }
-            Err(Problems(mut problems)) => {
+            Err(WorkshopFailures(mut problems)) => {
                 if let Some(last) = problems.last_mut() {
                     let kept = match last.code {
                         // The editor would open the current version, so the advice names the file.
@@ -81,18 +81,18 @@ impl Workshop {
                         None => kept,
                     });
                 }
-                Err(Problems(problems))
+                Err(WorkshopFailures(problems))
             }
         }
     }
 
     /// Takes the text of a plan from a person's own file.
-    pub fn edit_from(&self, work: &Work, file: &Path) -> Result<Edited, Problems> {
+    pub fn edit_from(&self, work: &Work, file: &Path) -> Result<PlanEditOutcome, WorkshopFailures> {
         self.permit(work, WorkAction::Edit)?;
         let file = self.caller.absolute(file);
         let made = read_edit(&file)?;
         let edited = if made == self.plan_markdown(work, None)? {
-            Edited::Unchanged
+            PlanEditOutcome::Unchanged
         } else {
             self.edit_plan(work, &made)?
         };
@@ -166,7 +166,7 @@ impl Workshop {
     /// Takes a person's text as the next version of a plan. A plan in review stays in review.
     /// If the plan is being carried out, the edit counts as approval and the run continues
     /// with the new version.
-    pub fn edit_plan(&self, work: &Work, text: &str) -> Result<Edited, Problems> {
+    pub fn edit_plan(&self, work: &Work, text: &str) -> Result<PlanEditOutcome, WorkshopFailures> {
         let parsed = parse(text).map_err(|problems| unreadable(&problems))?;
         if parsed.head.trace != work.trace {
             return Err(
@@ -184,7 +184,7 @@ impl Workshop {
         if of != now && self.usable(work, &shown.plan, &parsed)?.is_some() {
             return Err(outdated(work, (of, now)).into());
         }
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let by = self.caller.actor();
         let edited = match work.course.state() {
             Some(PlanState::Approved | PlanState::Running) => {
@@ -203,15 +203,15 @@ impl Workshop {
         work: &Work,
         parsed: &ParsedPlanDocument,
         by: Actor,
-    ) -> Result<Edited, Problems> {
+    ) -> Result<PlanEditOutcome, WorkshopFailures> {
         self.permit(work, WorkAction::Edit)?;
         let (_, now) = self.plan_of(work, None)?;
         let Some(plan) = self.usable(work, &now, parsed)? else {
-            return Ok(Edited::Unchanged);
+            return Ok(PlanEditOutcome::Unchanged);
         };
         let drafted = self.draft_plan(journal, work, &plan, (by, None));
         let version = drafted.map_err(|failure| self.or_faster(work, failure))?;
-        Ok(Edited::InReview { version })
+        Ok(PlanEditOutcome::InReview { version })
     }
 
     /// Takes the edited file of a plan that is being carried out as a person's own version.
@@ -220,7 +220,7 @@ impl Workshop {
         journal: &Journal,
         work: &Work,
         parsed: &ParsedPlanDocument,
-    ) -> Result<Edited, Problems> {
+    ) -> Result<PlanEditOutcome, WorkshopFailures> {
         let conduct = self.conduct_of(work, LOOKING)?;
         let now = self.sheet_of(work, conduct.as_ref())?.head.version;
         if parsed.head.version != now {
@@ -235,7 +235,7 @@ impl Workshop {
         work: &Work,
         parsed: &ParsedPlanDocument,
         by: Actor,
-    ) -> Result<Edited, Problems> {
+    ) -> Result<PlanEditOutcome, WorkshopFailures> {
         self.permit(work, WorkAction::Edit)?;
         let conduct = self.conduct_of(work, LOOKING)?;
         let now = match &conduct {
@@ -243,7 +243,7 @@ impl Workshop {
             None => self.plan_of(work, None)?.1,
         };
         let Some(plan) = self.usable(work, &now, parsed)? else {
-            return Ok(Edited::Unchanged);
+            return Ok(PlanEditOutcome::Unchanged);
         };
         let (json, hash) = hash_of(&plan)?;
         let version = work.next_version();
@@ -255,7 +255,7 @@ impl Workshop {
             file: format!("Inbox/Plans/{}_plan.md", work.name()),
             run: None,
         };
-        let agreed = Agreed {
+        let agreed = PlanApprovalDraft {
             version,
             hash: &hash,
             plan: &plan,
@@ -264,7 +264,7 @@ impl Workshop {
             before: vec![drafted.into()],
         };
         let run = self.agree(journal, work, agreed)?;
-        Ok(Edited::Adopted { version, run })
+        Ok(PlanEditOutcome::Adopted { version, run })
     }
 
     /// Returns the edited plan, or `None` if it equals the current one.
@@ -273,7 +273,7 @@ impl Workshop {
         work: &Work,
         now: &Plan,
         parsed: &ParsedPlanDocument,
-    ) -> Result<Option<Plan>, Problems> {
+    ) -> Result<Option<Plan>, WorkshopFailures> {
         let plan = &parsed.plan;
         let (made, hash) = hash_of(plan)?;
         if hash_of(&plan::normalise(now.clone()))?.1 == hash {
@@ -342,19 +342,19 @@ fn outdated(work: &Work, (of, now): (u32, u32)) -> Failure {
 }
 
 /// Says where a text cannot be read as a plan.
-pub(crate) fn unreadable(problems: &[PlanProblem]) -> Problems {
+pub(crate) fn unreadable(problems: &[PlanProblem]) -> WorkshopFailures {
     said("the plan cannot be read", problems)
 }
 
-fn unusable(problems: &[PlanProblem]) -> Problems {
+fn unusable(problems: &[PlanProblem]) -> WorkshopFailures {
     said("the plan cannot be used as it is", problems)
 }
 
-fn said(what: &str, problems: &[PlanProblem]) -> Problems {
+fn said(what: &str, problems: &[PlanProblem]) -> WorkshopFailures {
     let failure = |problem: &PlanProblem| {
         Failure::new(FailureCode::C004, format!("{what}: {}", problem.place))
             .because(problem.what.clone())
             .advise(problem.remedy.clone())
     };
-    Problems(problems.iter().map(failure).collect())
+    WorkshopFailures(problems.iter().map(failure).collect())
 }

@@ -7,9 +7,9 @@ use artel_types::{Fact, Failure, FailureCode, RunId, StepSettled, StepSteered};
 
 use super::LOOKING;
 use super::steps::step_named;
-use crate::runs::{Steer, Steered, SteeredStep};
+use crate::runs::{SteeredStep, SteeringCommand, SteeringDelivery};
 use crate::works::work::Work;
-use crate::workshop::{Noted, Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, OutcomeWithNotes, Workshop};
 
 impl Workshop {
     /// Pauses, resumes or cancels a step, together with the agents that work on it.
@@ -17,16 +17,16 @@ impl Workshop {
         &self,
         work: &Work,
         step: &str,
-        steer: &Steer,
+        steer: &SteeringCommand,
         why: Option<&str>,
-    ) -> Result<Noted<SteeredStep>, Failure> {
+    ) -> Result<OutcomeWithNotes<SteeredStep>, Failure> {
         self.refuse_secret_in(why.unwrap_or_default())?;
         let (run, conduct) = self.under_way(work)?;
         let spec = step_named(&conduct, step)?.clone();
         let stands = conduct.step(&spec.id).cloned().unwrap_or_default();
         refuse_out_of_place(work, &spec, &stands, steer)?;
         let mut facts: Vec<Fact> = match steer {
-            Steer::Cancel => {
+            SteeringCommand::Cancel => {
                 let why = why.map(str::trim).filter(|why| !why.is_empty());
                 let settled = StepSettled {
                     step: spec.id.clone(),
@@ -43,16 +43,16 @@ impl Workshop {
                 .into(),
             ],
         };
-        if *steer == Steer::Cancel {
+        if *steer == SteeringCommand::Cancel {
             facts.extend(self.answers_of(run, &spec.id, "cancelled")?);
         }
         let (_, driver) = self.standing_of(run)?;
         let agents = match (steer, &driver) {
             // The run's driver wakes the agents, once there is room for the step.
-            (Steer::Resume, Some(_)) => Vec::new(),
+            (SteeringCommand::Resume, Some(_)) => Vec::new(),
             _ => self.agents_at(run, &spec.id)?,
         };
-        let Open { journal, notes } = self.open()?;
+        let OpenWorkshopJournal { journal, notes } = self.open()?;
         let own = facts
             .into_iter()
             .map(|fact| self.steering(run, work.trace, fact));
@@ -61,18 +61,18 @@ impl Workshop {
             .map(|agent| self.steering(*agent, work.trace, steer.fact()));
         journal.append(EventBatch::of(own.chain(theirs))).await?;
         let arrived = match driver {
-            Some(driver) => Steered::Sent(driver),
+            Some(driver) => SteeringDelivery::Sent(driver),
             None => {
-                if *steer == Steer::Cancel {
+                if *steer == SteeringCommand::Cancel {
                     self.end_agents(&journal, agents).await?;
                 }
                 // Another process may have taken up the run just now.
                 let (_, driver) = self.standing_of(run)?;
-                driver.map_or(Steered::Kept, Steered::Sent)
+                driver.map_or(SteeringDelivery::Kept, SteeringDelivery::Sent)
             }
         };
         self.refresh_sheets(work.trace, LOOKING);
-        Ok(Noted {
+        Ok(OutcomeWithNotes {
             done: SteeredStep {
                 title: spec.title,
                 arrived,
@@ -155,12 +155,12 @@ fn refuse_out_of_place(
     work: &Work,
     spec: &PlanStep,
     stands: &StepRun,
-    steer: &Steer,
+    steer: &SteeringCommand,
 ) -> Result<(), Failure> {
     let why = match steer {
         _ if stands.is_over() => format!("it is {} already", stands.state),
-        Steer::Pause if stands.is_paused => "it is paused already".to_owned(),
-        Steer::Resume if !stands.is_paused => "it is not paused".to_owned(),
+        SteeringCommand::Pause if stands.is_paused => "it is paused already".to_owned(),
+        SteeringCommand::Resume if !stands.is_paused => "it is not paused".to_owned(),
         _ => return Ok(()),
     };
     let title = &spec.title;

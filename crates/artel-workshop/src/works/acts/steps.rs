@@ -13,7 +13,7 @@ use artel_types::{
 use super::LOOKING;
 use crate::works::carry::refused;
 use crate::works::work::Work;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 impl Workshop {
     /// Skips a step and every step that needs it. Returns the step's title.
@@ -154,7 +154,7 @@ impl Workshop {
         run: RunId,
         facts: Vec<Fact>,
     ) -> Result<(), Failure> {
-        let Open { journal, .. } = self.open()?;
+        let OpenWorkshopJournal { journal, .. } = self.open()?;
         let by = self.caller.actor();
         let drafts = facts.into_iter().map(|fact| {
             EventDraft::new(StreamName::run(run), work.trace, by.clone(), fact).in_run(run)

@@ -10,12 +10,12 @@ use artel_rules::plan::state::{ChangesetOrder, ChangesetState, WorkAction};
 use artel_types::{ChangesetCreated, ChangesetMerged, Fact, Failure, FailureCode, TraceId};
 use serde::Serialize;
 
-use super::desk::{Came, Desk, Wish, paths, text, word};
-use super::refusal::{Asker, apply_by_hand};
+use super::desk::{ChangesetDecider, ChangesetOrderOutcome, ChangesetOrderSpec, paths, text, word};
+use super::refusal::{ChangesetRefusalContext, apply_by_hand};
 use super::{ChangesetDecision, decisions, of_work, title_of};
 use crate::works::Work;
 use crate::works::carry::refused;
-use crate::workshop::{Noted, Workshop};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 /// Shortest accepted prefix of a commit id, in characters.
 const LEAST_SEEN: usize = 8;
@@ -25,7 +25,7 @@ pub(super) const MOVED: &str = "its branch was changed after its proofs were mad
 
 /// The receipt for a decision about a changeset.
 #[derive(Debug, Clone, Serialize)]
-pub struct ChangesetDone {
+pub struct ChangesetReceipt {
     /// The changeset's id.
     pub id: String,
     /// The trace of the piece of work.
@@ -49,7 +49,7 @@ pub struct ChangesetDone {
 
 /// Options of a person's merge.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Merging<'a> {
+pub struct ChangesetMergeOptions<'a> {
     /// The reason to merge although the proofs do not hold.
     pub waiver: Option<&'a str>,
     /// The branch to merge into, or `None` for the branch that the changeset started from.
@@ -65,8 +65,8 @@ impl Workshop {
     pub fn approve_changeset(
         &self,
         id: &str,
-        how: Merging<'_>,
-    ) -> Result<Noted<ChangesetDone>, Failure> {
+        how: ChangesetMergeOptions<'_>,
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         self.refuse_secret_in(how.waiver.unwrap_or_default())?;
         self.in_patience(id, || self.approve(id, how))
     }
@@ -83,11 +83,15 @@ impl Workshop {
         }
     }
 
-    fn approve(&self, id: &str, how: Merging<'_>) -> Result<Noted<ChangesetDone>, Failure> {
-        let desk = Desk::open(self)?;
+    fn approve(
+        &self,
+        id: &str,
+        how: ChangesetMergeOptions<'_>,
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
+        let desk = ChangesetDecider::open(self)?;
         let work = match desk.begin(id, ChangesetOrder::Approve)? {
-            Begun::Completed(done) => return Ok(*done),
-            Begun::Open(work) => work,
+            ChangesetDecisionStart::Completed(done) => return Ok(*done),
+            ChangesetDecisionStart::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
         if let Some(merge) = self.close_by_hand(&desk, &work, &created, how.into)? {
@@ -125,7 +129,7 @@ impl Workshop {
                 author: &author,
             })
         };
-        let wish = Wish {
+        let wish = ChangesetOrderSpec {
             act: ChangesetOrder::Approve,
             waiver: waiver.map(str::to_owned),
             asker,
@@ -138,13 +142,13 @@ impl Workshop {
     /// when the run began. Changes that the person applied already count as done.
     fn place_patch(
         &self,
-        desk: &Desk<'_>,
+        desk: &ChangesetDecider<'_>,
         work: &Work,
         created: &ChangesetCreated,
-        (asker, waiver): (Asker<'_>, Option<&str>),
-    ) -> Result<Noted<ChangesetDone>, Failure> {
+        (asker, waiver): (ChangesetRefusalContext<'_>, Option<&str>),
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         let line = self.changeset_line(created)?;
-        let wish = Wish {
+        let wish = ChangesetOrderSpec {
             act: ChangesetOrder::Approve,
             waiver: waiver.map(str::to_owned),
             asker,
@@ -154,20 +158,24 @@ impl Workshop {
     }
 
     /// Undoes a merged changeset with a new commit. Later changes of people stay.
-    pub fn undo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
+    pub fn undo_changeset(&self, id: &str) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         self.in_patience(id, || self.reverse(id, ChangesetOrder::Undo))
     }
 
     /// Brings back an undone changeset with a new commit.
-    pub fn redo_changeset(&self, id: &str) -> Result<Noted<ChangesetDone>, Failure> {
+    pub fn redo_changeset(&self, id: &str) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         self.in_patience(id, || self.reverse(id, ChangesetOrder::Redo))
     }
 
-    fn reverse(&self, id: &str, act: ChangesetOrder) -> Result<Noted<ChangesetDone>, Failure> {
-        let desk = Desk::open(self)?;
+    fn reverse(
+        &self,
+        id: &str,
+        act: ChangesetOrder,
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
+        let desk = ChangesetDecider::open(self)?;
         let work = match desk.begin(id, act)? {
-            Begun::Completed(done) => return Ok(*done),
-            Begun::Open(work) => work,
+            ChangesetDecisionStart::Completed(done) => return Ok(*done),
+            ChangesetDecisionStart::Open(work) => work,
         };
         let (_, created) = of_work(&work)?;
         let wanted = if act == ChangesetOrder::Undo {
@@ -210,7 +218,7 @@ impl Workshop {
         };
         let asker = asker(&work, &created, act);
         let waiver = None;
-        let wish = Wish { act, waiver, asker };
+        let wish = ChangesetOrderSpec { act, waiver, asker };
         let merge = desk.order(&work, &wish, &line, plan)?;
         let kept = changed_since(&line, &commit, &merge);
         desk.receipt(&work, act, &merge, kept)
@@ -237,7 +245,7 @@ impl Workshop {
     /// Closes a changeset that a person merged themselves, so that no decision is left.
     fn close_by_hand(
         &self,
-        desk: &Desk<'_>,
+        desk: &ChangesetDecider<'_>,
         work: &Work,
         created: &ChangesetCreated,
         into: Option<&str>,
@@ -325,24 +333,26 @@ impl Workshop {
 }
 
 /// The start of a decision.
-enum Begun {
+enum ChangesetDecisionStart {
     /// The same order had been left unfinished and is now carried out.
-    Completed(Box<Noted<ChangesetDone>>),
+    Completed(Box<OutcomeWithNotes<ChangesetReceipt>>),
     Open(Box<Work>),
 }
 
-impl Desk<'_> {
+impl ChangesetDecider<'_> {
     /// Finds the piece of work and completes an order that was left unfinished.
-    fn begin(&self, id: &str, act: ChangesetOrder) -> Result<Begun, Failure> {
+    fn begin(&self, id: &str, act: ChangesetOrder) -> Result<ChangesetDecisionStart, Failure> {
         let work = self.workshop.work_named(id)?;
         of_work(&work)?;
         match self.complete(&work)? {
-            Some((done, Came::Done(merge))) if done == act => {
+            Some((done, ChangesetOrderOutcome::Done(merge))) if done == act => {
                 let receipt = self.receipt(&work, act, &merge, Vec::new())?;
-                Ok(Begun::Completed(Box::new(receipt)))
+                Ok(ChangesetDecisionStart::Completed(Box::new(receipt)))
             }
-            Some(_) => Ok(Begun::Open(Box::new(self.workshop.work(work.trace)?))),
-            None => Ok(Begun::Open(Box::new(work))),
+            Some(_) => Ok(ChangesetDecisionStart::Open(Box::new(
+                self.workshop.work(work.trace)?,
+            ))),
+            None => Ok(ChangesetDecisionStart::Open(Box::new(work))),
         }
     }
 
@@ -352,7 +362,7 @@ impl Desk<'_> {
         act: ChangesetOrder,
         merge: &PreparedMerge,
         kept: Vec<String>,
-    ) -> Result<Noted<ChangesetDone>, Failure> {
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         let work = self.workshop.work(work.trace)?;
         let (row, created) = of_work(&work)?;
         let mut notes = self.notes.clone();
@@ -362,7 +372,7 @@ impl Desk<'_> {
             ChangesetOrder::Undo => past.left_outside(),
             _ => Vec::new(),
         };
-        let done = ChangesetDone {
+        let done = ChangesetReceipt {
             id: row.id,
             trace: work.trace,
             act: word(act),
@@ -374,13 +384,17 @@ impl Desk<'_> {
             removed: None,
             report: self.workshop.report_path(&work, created.run),
         };
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 }
 
-fn asker<'c>(work: &Work, created: &'c ChangesetCreated, act: ChangesetOrder) -> Asker<'c> {
+fn asker<'c>(
+    work: &Work,
+    created: &'c ChangesetCreated,
+    act: ChangesetOrder,
+) -> ChangesetRefusalContext<'c> {
     let id = work.trace.short();
-    Asker {
+    ChangesetRefusalContext {
         again: format!("artel changeset {} {id}", word(act)),
         id,
         created,

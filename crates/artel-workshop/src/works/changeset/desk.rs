@@ -12,55 +12,55 @@ use artel_types::{
 };
 
 use super::of_work;
-use super::refusal::{Asker, names};
-use super::turn::Turn;
+use super::refusal::{ChangesetRefusalContext, names};
+use super::turn::ChangesetLock;
 use crate::placed::repository_around;
 use crate::works::Work;
 use crate::works::sheets::keep;
-use crate::workshop::{Open, Workshop};
+use crate::workshop::{OpenWorkshopJournal, Workshop};
 
 /// Number of times a merge is planned when the person's branch keeps moving.
 const MOST_TRIES: usize = 5;
 
 /// Decides about changesets while holding the changeset lock, so no other process does.
-pub(super) struct Desk<'w> {
+pub(super) struct ChangesetDecider<'w> {
     pub(super) workshop: &'w Workshop,
     pub(super) journal: Journal,
     /// Notices from along the way.
     pub(super) notes: Vec<String>,
-    _turn: Turn,
+    _turn: ChangesetLock,
 }
 
 /// An order to record, with the context for a refusal.
-pub(super) struct Wish<'a> {
+pub(super) struct ChangesetOrderSpec<'a> {
     pub(super) act: ChangesetOrder,
     pub(super) waiver: Option<String>,
-    pub(super) asker: Asker<'a>,
+    pub(super) asker: ChangesetRefusalContext<'a>,
 }
 
 /// The outcome of an order.
-pub(super) enum Came {
+pub(super) enum ChangesetOrderOutcome {
     /// The order was carried out.
     Done(PreparedMerge),
     /// The order was taken back, and everything is as before.
     Refused(PlanBranchError),
 }
 
-impl<'w> Desk<'w> {
+impl<'w> ChangesetDecider<'w> {
     /// Waits for the changeset lock, as long as for the journal.
     pub(super) fn open(workshop: &'w Workshop) -> Result<Self, Failure> {
-        let turn = Turn::wait(&workshop.turn_file(), workshop.options().patience)?;
+        let turn = ChangesetLock::wait(&workshop.turn_file(), workshop.options().patience)?;
         Self::with(workshop, turn)
     }
 
     /// Takes the changeset lock if it is free.
     pub(super) fn open_if_free(workshop: &'w Workshop) -> Result<Option<Self>, Failure> {
-        let turn = Turn::take(&workshop.turn_file())?;
+        let turn = ChangesetLock::take(&workshop.turn_file())?;
         turn.map(|turn| Self::with(workshop, turn)).transpose()
     }
 
-    fn with(workshop: &'w Workshop, turn: Turn) -> Result<Self, Failure> {
-        let Open { journal, notes } = workshop.open()?;
+    fn with(workshop: &'w Workshop, turn: ChangesetLock) -> Result<Self, Failure> {
+        let OpenWorkshopJournal { journal, notes } = workshop.open()?;
         Ok(Self {
             workshop,
             journal,
@@ -70,7 +70,10 @@ impl<'w> Desk<'w> {
     }
 
     /// Completes an order that a process left unfinished, if there is one.
-    pub(super) fn complete(&self, work: &Work) -> Result<Option<(ChangesetOrder, Came)>, Failure> {
+    pub(super) fn complete(
+        &self,
+        work: &Work,
+    ) -> Result<Option<(ChangesetOrder, ChangesetOrderOutcome)>, Failure> {
         let state = work.course.changeset().map(|it| it.state);
         let Some(ChangesetState::Ordered(act)) = state else {
             return Ok(None);
@@ -87,7 +90,7 @@ impl<'w> Desk<'w> {
             return Ok(None);
         };
         let (row, created) = of_work(work)?;
-        let asker = Asker {
+        let asker = ChangesetRefusalContext {
             again: format!("artel changeset show {}", row.id),
             id: row.id,
             created: &created,
@@ -106,7 +109,7 @@ impl<'w> Desk<'w> {
     pub(super) fn order(
         &self,
         work: &Work,
-        wish: &Wish<'_>,
+        wish: &ChangesetOrderSpec<'_>,
         line: &PlanBranch,
         plan: impl Fn() -> Result<PreparedMerge, MergeRefusedError>,
     ) -> Result<PreparedMerge, Failure> {
@@ -131,13 +134,13 @@ impl<'w> Desk<'w> {
                 Err(failure) => return Err(failure),
             }
             match self.carry(&work, (&ordered, &by), line, &wish.asker)? {
-                Came::Done(merge) => return Ok(merge),
-                Came::Refused(PlanBranchError::Moved { .. } | PlanBranchError::Switched { .. })
-                    if try_number < MOST_TRIES =>
-                {
+                ChangesetOrderOutcome::Done(merge) => return Ok(merge),
+                ChangesetOrderOutcome::Refused(
+                    PlanBranchError::Moved { .. } | PlanBranchError::Switched { .. },
+                ) if try_number < MOST_TRIES => {
                     work = self.workshop.work(work.trace)?;
                 }
-                Came::Refused(error) => return Err(wish.asker.failed(error)),
+                ChangesetOrderOutcome::Refused(error) => return Err(wish.asker.failed(error)),
             }
         }
         Err(Failure::new(FailureCode::X001, "it was tried for ever"))
@@ -160,7 +163,11 @@ impl<'w> Desk<'w> {
             .advise("make such changes yourself, or merge the branch with git"))
     }
 
-    fn ordered(&self, wish: &Wish<'_>, merge: &PreparedMerge) -> Result<ChangesetOrdered, Failure> {
+    fn ordered(
+        &self,
+        wish: &ChangesetOrderSpec<'_>,
+        merge: &PreparedMerge,
+    ) -> Result<ChangesetOrdered, Failure> {
         let plan = serde_json::to_string(merge)
             .map_err(|error| Failure::new(FailureCode::X001, error.to_string()))?;
         Ok(ChangesetOrdered {
@@ -180,8 +187,8 @@ impl<'w> Desk<'w> {
         work: &Work,
         (ordered, by): (&ChangesetOrdered, &Actor),
         line: &PlanBranch,
-        asker: &Asker<'_>,
-    ) -> Result<Came, Failure> {
+        asker: &ChangesetRefusalContext<'_>,
+    ) -> Result<ChangesetOrderOutcome, Failure> {
         let merge = self.workshop.whole_text(&ordered.plan)?;
         let merge: PreparedMerge = serde_json::from_str(&merge).map_err(|error| {
             Failure::new(FailureCode::J001, "an order on record cannot be read")
@@ -206,7 +213,7 @@ impl<'w> Desk<'w> {
                     by_hand: None,
                 };
                 self.tell(work, by, merged)?;
-                Ok(Came::Done(merge))
+                Ok(ChangesetOrderOutcome::Done(merge))
             }
             Err(error) if leaves_all_as_before(&error) => {
                 let files = match &error {
@@ -215,7 +222,7 @@ impl<'w> Desk<'w> {
                 };
                 let why = error.to_string();
                 self.tell(work, by, ChangesetRefused { act, why, files })?;
-                Ok(Came::Refused(error))
+                Ok(ChangesetOrderOutcome::Refused(error))
             }
             Err(error) => Err(asker.failed(error)),
         }
@@ -257,7 +264,7 @@ impl Workshop {
         if !left.iter().any(is_open) {
             return Ok(Vec::new());
         }
-        let Some(desk) = Desk::open_if_free(self)? else {
+        let Some(desk) = ChangesetDecider::open_if_free(self)? else {
             return Ok(Vec::new());
         };
         let mut notes = desk.notes.clone();
@@ -267,7 +274,7 @@ impl Workshop {
             let short = work.trace.short();
             match desk.complete(&work) {
                 Ok(None) => {}
-                Ok(Some((act, Came::Done(merge)))) => {
+                Ok(Some((act, ChangesetOrderOutcome::Done(merge)))) => {
                     notes.push(format!(
                         "`{} {short}` was cut short; it is done now: {} is at {}",
                         word(act),
@@ -276,7 +283,7 @@ impl Workshop {
                     ));
                     notes.extend(desk.rewrite_report(&work));
                 }
-                Ok(Some((act, Came::Refused(error)))) => {
+                Ok(Some((act, ChangesetOrderOutcome::Refused(error)))) => {
                     notes.push(format!("`{} {short}` was cut short: {error}", word(act)));
                 }
                 Err(failure) => notes.push(format!(

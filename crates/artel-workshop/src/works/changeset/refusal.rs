@@ -12,14 +12,14 @@ use crate::works::crew::git_failed;
 const MOST_NAMED: usize = 10;
 
 /// The changeset and command that a refusal talks about.
-pub(super) struct Asker<'a> {
+pub(super) struct ChangesetRefusalContext<'a> {
     pub(super) id: String,
     pub(super) created: &'a ChangesetCreated,
     /// The command to repeat afterwards.
     pub(super) again: String,
 }
 
-impl Asker<'_> {
+impl ChangesetRefusalContext<'_> {
     /// Explains why the order could not begin.
     pub(super) fn refused(&self, refused: MergeRefusedError) -> Failure {
         let words = refused.to_string();

@@ -4,13 +4,13 @@ use artel_git::{PlanBranch, PlanBranchError};
 use artel_rules::plan::state::WorkAction;
 use artel_types::{ChangesetCreated, ChangesetRejected, Failure, FailureCode};
 
-use super::decide::ChangesetDone;
-use super::desk::Desk;
+use super::decide::ChangesetReceipt;
+use super::desk::ChangesetDecider;
 use super::shown::of_work;
 use crate::works::carry::refused;
 use crate::works::crew::unfinished_branch;
 use crate::works::prover::done_with;
-use crate::workshop::{Noted, Workshop};
+use crate::workshop::{OutcomeWithNotes, Workshop};
 
 impl Workshop {
     /// Rejects a changeset. Its branch and its run's folder are removed; the record stays.
@@ -18,7 +18,7 @@ impl Workshop {
         &self,
         id: &str,
         reason: &str,
-    ) -> Result<Noted<ChangesetDone>, Failure> {
+    ) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> {
         let reason = reason.trim();
         if reason.is_empty() {
             return Err(
@@ -28,7 +28,7 @@ impl Workshop {
             );
         }
         self.refuse_secret_in(reason)?;
-        let mut desk = Desk::open(self)?;
+        let mut desk = ChangesetDecider::open(self)?;
         let work = self.work_named(id)?;
         of_work(&work)?;
         desk.complete(&work)?;
@@ -48,7 +48,7 @@ impl Workshop {
         let work = self.work(work.trace)?;
         let mut notes = std::mem::take(&mut desk.notes);
         notes.extend(desk.rewrite_report(&work));
-        let done = ChangesetDone {
+        let done = ChangesetReceipt {
             id: row.id,
             trace: work.trace,
             act: "reject",
@@ -60,7 +60,7 @@ impl Workshop {
             removed,
             report: self.report_path(&work, created.run),
         };
-        Ok(Noted { done, notes })
+        Ok(OutcomeWithNotes { done, notes })
     }
 
     /// Removes the changeset's branch from the person's repository if nobody changed it, and

@@ -6,9 +6,9 @@ use artel_types::{
 };
 
 use super::refusal::apply_by_hand;
-use super::{ChangesetCommit, ChangesetDecision, ChangesetRow, ChangesetShown};
+use super::{ChangesetCommit, ChangesetDecision, ChangesetDetail, ChangesetRow};
 use crate::works::Work;
-use crate::works::report::Past;
+use crate::works::report::PastPlanRun;
 
 /// Describes the result of a check on a clean checkout, on one line.
 pub(crate) fn proof_line(proofs: &[&ProofRecorded]) -> String {
@@ -166,7 +166,11 @@ pub(super) fn of_work(work: &Work) -> Result<(ChangesetRow, ChangesetCreated), F
 }
 
 /// Collects everything that is known about a changeset.
-pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -> ChangesetShown {
+pub(super) fn shown(
+    row: ChangesetRow,
+    created: ChangesetCreated,
+    past: &PastPlanRun,
+) -> ChangesetDetail {
     let log = past.commits().into_iter();
     let check = past.last_check().filter(|it| !it.passed);
     let by_hand = past.work.events.iter().rev();
@@ -181,7 +185,7 @@ pub(super) fn shown(row: ChangesetRow, created: ChangesetCreated, past: &Past) -
     });
     let mut deferred = created.deferred.clone();
     deferred.extend(waivers(&past.work));
-    ChangesetShown {
+    ChangesetDetail {
         next: next(&row, &created),
         folder: created.folder,
         base: created.base,

@@ -9,11 +9,11 @@ use std::time::Duration;
 use artel_types::{Failure, FailureCode};
 
 /// The right to decide about changesets. The lock ends with the process.
-pub(super) struct Turn(
+pub(super) struct ChangesetLock(
     #[expect(dead_code, reason = "the lock is held as long as the file is open")] File,
 );
 
-impl Turn {
+impl ChangesetLock {
     /// Takes the lock if it is free.
     pub(super) fn take(file: &Path) -> Result<Option<Self>, Failure> {
         let file = open(file)?;

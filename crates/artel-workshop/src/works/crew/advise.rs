@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::parts::cut;
-use super::{Spot, Workers, blocking, facts};
+use super::{AgentExecutor, StepContext, blocking, facts};
 use crate::PortalOperation;
-use crate::runs::RunDone;
+use crate::runs::RunDriveOutcome;
 use crate::works::briefs;
-use crate::works::children::{Came, Child};
-use crate::works::contract::{Contract, bound_of};
-use crate::works::forms::{self, Form, shaped};
-use crate::works::named::Named;
-use crate::works::propose::{Words, proposed};
+use crate::works::children::{ChildRunOutcome, ChildRunSpec};
+use crate::works::contract::{RunContract, bound_of};
+use crate::works::forms::{self, StructuredAnswerTool, shaped};
+use crate::works::named::WorkPlanVocabulary;
+use crate::works::propose::{ProposalText, proposed};
 use crate::works::prover::done_with;
 
 /// The name of the tool that hands in advice.
@@ -35,17 +35,17 @@ const TURNS: u32 = 12;
 /// The architect's advice, as it is handed in.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Advice {
-    fault: Fault,
+struct ArchitectAdvice {
+    fault: AdviceFault,
     /// The reason why no attempt passed, and what would help.
     why: String,
     #[serde(default)]
-    change: Option<Change>,
+    change: Option<AdvisedStepChange>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Fault {
+enum AdviceFault {
     Plan,
     Code,
     Tests,
@@ -55,7 +55,7 @@ enum Fault {
 /// The architect's changes to the step.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Change {
+struct AdvisedStepChange {
     #[serde(default)]
     impact: String,
     #[serde(default)]
@@ -77,10 +77,13 @@ struct Change {
     steps: Vec<PlanStep>,
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Asks the architect why a step failed. Whatever the answer, the person is asked next: a
     /// failure here never keeps them from deciding.
-    pub(super) async fn advise(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn advise(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         if let Some(portal) = &self.portal
             && let Err(failure) =
                 self.house
@@ -92,13 +95,13 @@ impl Workers {
         }
         let (at, tree, diff) = self.copied(&spot, "advise", spot.left_by(self)).await?;
         let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
-        let maker = Maker {
+        let maker = AdvisedPlanBuilder {
             plan: spot.state.plan().clone(),
             step: spot.spec.clone(),
             named: self.named.clone(),
             id: format!("{}-{}-advice", spot.spec.id, spot.round),
         };
-        let contract = Contract {
+        let contract = RunContract {
             tools: vec![advice_form(maker.clone())],
             // The step's cost limit in the plan is for its work, not for advice.
             plan: None,
@@ -106,19 +109,19 @@ impl Workers {
             directive: Some(format!("Say why `{}` did not pass", spot.spec.title)),
             ..self.contract(&spot, bound)
         };
-        let child = Child {
+        let child = ChildRunSpec {
             tree: Some((at.clone(), tree)),
             ..self.child(&spot, "architect", contract, brief(&spot, &cut(diff)))
         };
         let name = child.name.clone();
         let came = self.house.child(self.trace(), child, |_, _| {}).await?;
         let fact = match came {
-            Came::Over(done, events) => self.advised(&spot, &maker, &done, &events)?,
+            ChildRunOutcome::Over(done, events) => self.advised(&spot, &maker, &done, &events)?,
             // A person can decide without advice and should not have to wait for a model.
-            Came::Left(RunSuspendReason::Model(failure)) => {
+            ChildRunOutcome::Left(RunSuspendReason::Model(failure)) => {
                 self.unasked(&spot, &name, &failure).await?
             }
-            Came::Left(left) => return Ok(PlanOrderOutcome::Left(left)),
+            ChildRunOutcome::Left(left) => return Ok(PlanOrderOutcome::Left(left)),
         };
         blocking(move || {
             done_with(&at);
@@ -132,7 +135,7 @@ impl Workers {
     /// for good: the person decides without it.
     async fn unasked(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         name: &str,
         failure: &Failure,
     ) -> Result<PlanOrderOutcome, Failure> {
@@ -149,12 +152,12 @@ impl Workers {
     /// Records the architect's advice and the plan that it proposes.
     fn advised(
         &self,
-        spot: &Spot,
-        maker: &Maker,
-        done: &RunDone,
+        spot: &StepContext,
+        maker: &AdvisedPlanBuilder,
+        done: &RunDriveOutcome,
         events: &[Event],
     ) -> Result<PlanOrderOutcome, Failure> {
-        let Some(advice) = forms::handed_in::<Advice>(events, ADVICE) else {
+        let Some(advice) = forms::handed_in::<ArchitectAdvice>(events, ADVICE) else {
             let said = done.finished.as_ref().and_then(|it| it.why.clone());
             let said = said.or_else(|| done.answer.clone()).unwrap_or_default();
             let first = said.lines().next().unwrap_or_default();
@@ -177,7 +180,7 @@ impl Workers {
     }
 }
 
-impl Fault {
+impl AdviceFault {
     fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -190,15 +193,15 @@ impl Fault {
 
 /// Builds the plan that the architect proposes.
 #[derive(Clone)]
-struct Maker {
+struct AdvisedPlanBuilder {
     plan: Plan,
     step: PlanStep,
-    named: Named,
+    named: WorkPlanVocabulary,
     id: String,
 }
 
-impl Maker {
-    fn make(&self, why: &str, change: Change) -> Result<PlanProposed, String> {
+impl AdvisedPlanBuilder {
+    fn make(&self, why: &str, change: AdvisedStepChange) -> Result<PlanProposed, String> {
         let mut step = self.step.clone();
         step.scope.paths.extend(change.paths);
         step.scope.commands.extend(change.commands);
@@ -222,7 +225,7 @@ impl Maker {
         if what.is_empty() {
             return Err("`change` changes nothing: leave it out, or say what of the step".into());
         }
-        let words = Words {
+        let words = ProposalText {
             id: self.id.clone(),
             what: what.join("; "),
             why: why.to_owned(),
@@ -238,7 +241,7 @@ impl Maker {
     }
 }
 
-fn silent(spot: &Spot, run: Option<RunId>, why: String) -> StepAdvised {
+fn silent(spot: &StepContext, run: Option<RunId>, why: String) -> StepAdvised {
     StepAdvised {
         step: spot.spec.id.clone(),
         round: spot.round,
@@ -250,7 +253,7 @@ fn silent(spot: &Spot, run: Option<RunId>, why: String) -> StepAdvised {
 }
 
 /// Returns the architect's task.
-fn brief(spot: &Spot, diff: &str) -> String {
+fn brief(spot: &StepContext, diff: &str) -> String {
     let spec = &spot.spec;
     let mut text = format!(
         "This step did not pass in {} attempts, and a person decides next what becomes of it. Look \
@@ -283,7 +286,7 @@ fn brief(spot: &Spot, diff: &str) -> String {
     text
 }
 
-fn advice_form(maker: Maker) -> Arc<dyn Tool> {
+fn advice_form(maker: AdvisedPlanBuilder) -> Arc<dyn Tool> {
     let text = |about: &str| json!({"type": "string", "description": about});
     let list =
         |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
@@ -314,13 +317,13 @@ fn advice_form(maker: Maker) -> Arc<dyn Tool> {
             "change": change,
         },
     });
-    Form::tool(
+    StructuredAnswerTool::tool(
         ADVICE,
         "Hand in the advice",
         "Hands in why the step did not pass. The person sees it and decides.",
         input,
         move |input: &Value| {
-            let advice: Advice = shaped(input)?;
+            let advice: ArchitectAdvice = shaped(input)?;
             if advice.why.trim().is_empty() {
                 return Err(vec!["`why` is empty".to_owned()]);
             }

@@ -14,16 +14,19 @@ use artel_types::{
     StepPassed, shown_path,
 };
 
-use super::gauges::{Held, evidence_of};
-use super::{Spot, Workers, blocking, facts, git_failed, mend};
-use crate::works::prover::{FileFound, Where};
+use super::gauges::{OriginalCheckSubject, evidence_of};
+use super::{AgentExecutor, StepContext, blocking, facts, git_failed, mend};
+use crate::works::prover::{FileEvidenceStatus, ProofLocation};
 
 /// Beginning of the reason for a failure when another step changed the same places.
 pub(super) const CLASH: &str = "Other steps changed the same places";
 
-impl Workers {
+impl AgentExecutor {
     /// Commits a passed step to the branch.
-    pub(super) async fn commit(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn commit(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
@@ -81,7 +84,7 @@ impl Workers {
         tree: &str,
         (base, onto): (&str, &str),
         message: &str,
-        spot: &Spot,
+        spot: &StepContext,
     ) -> Result<CommitOutcome, Failure> {
         // If a process was killed after moving the branch, its commit is there already.
         if let Some(done) = self.already(message)? {
@@ -165,7 +168,7 @@ impl Workers {
             let head = this.head()?;
             let before = this.has_to_pass(&head)?;
             let prover = this.prover(&state);
-            let place = Where {
+            let place = ProofLocation {
                 place: ProofStage::Final,
                 step: None,
                 round,
@@ -212,7 +215,7 @@ impl Workers {
     ) -> Result<(Vec<artel_types::ProofRecorded>, Vec<String>), Failure> {
         let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &evidence_of(state.plan()), &self.base)?;
-        let held = Held {
+        let held = OriginalCheckSubject {
             prover: &self.prover(state),
             state,
             before: &before,
@@ -259,7 +262,7 @@ impl Workers {
         &self,
         state: &PlanRun,
         head: &str,
-        place: &Where,
+        place: &ProofLocation,
         (proofs, why): (&mut Vec<artel_types::ProofRecorded>, &mut Vec<String>),
     ) -> Result<(), Failure> {
         let prover = self.prover(state);
@@ -267,7 +270,7 @@ impl Workers {
             .steps()
             .filter(|(_, it)| it.state == artel_types::plan::StepState::Done);
         for (spec, step) in passed {
-            let place = Where {
+            let place = ProofLocation {
                 step: Some(spec.id.clone()),
                 ..place.clone()
             };
@@ -280,15 +283,15 @@ impl Workers {
                         let now = self.hash_at(head, &path)?;
                         let was = self.hash_on_record(&spec.id, &evidence.what)?;
                         let found = match (&now, &was) {
-                            (None, _) => FileFound::No,
+                            (None, _) => FileEvidenceStatus::No,
                             (Some(now), Some(was)) if now != was => {
                                 if self.others_changed(&spec.id, &path)? {
-                                    FileFound::Later
+                                    FileEvidenceStatus::Later
                                 } else {
-                                    FileFound::Other
+                                    FileEvidenceStatus::Other
                                 }
                             }
-                            (Some(_), _) => FileFound::New,
+                            (Some(_), _) => FileEvidenceStatus::New,
                         };
                         prover.file(&evidence.what, &place, (found, now))?
                     }

@@ -15,8 +15,10 @@ use artel_types::{
 
 use super::parts::{anew, production};
 use super::rights::worker;
-use super::{DETECTED, Spot, Workers, blocking, facts, git_failed};
-use crate::works::prover::{FileFound, Prover, Where, done_with, output_of};
+use super::{AgentExecutor, DETECTED, StepContext, blocking, facts, git_failed};
+use crate::works::prover::{
+    FileEvidenceStatus, ProjectCheckRunner, ProofLocation, done_with, output_of,
+};
 
 /// Largest part of a failing check's output that the next attempt gets, in bytes.
 const LONGEST_TOLD: usize = 3_000;
@@ -29,8 +31,8 @@ const UNCHANGED: &str = "no file was changed, and the plan names no other proof 
     change what it is about, or propose a change of the plan that has a command as its evidence";
 
 /// The attempt that is checked.
-pub(super) struct Look<'l> {
-    pub(super) spot: &'l Spot,
+pub(super) struct AttemptUnderCheck<'l> {
+    pub(super) spot: &'l StepContext,
     base: String,
     pub(super) tree: String,
     changed: Vec<PathBuf>,
@@ -43,7 +45,7 @@ pub(super) struct Look<'l> {
     pub(super) known: BTreeSet<String>,
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Runs the project's checks once, before any change.
     pub(super) async fn baseline(
         self: &Arc<Self>,
@@ -72,7 +74,7 @@ impl Workers {
             }
             None => self.checks.clone(),
         };
-        let prover = Prover::new(&self.house, &self.chronicle, named.clone());
+        let prover = ProjectCheckRunner::new(&self.house, &self.chronicle, named.clone());
         let place = self.spot_of(ProofStage::Baseline, None, 1, self.base.clone());
         let mut proofs = self.on_checkout(&prover, &self.base, &place)?;
         for proof in &mut proofs {
@@ -118,8 +120,8 @@ impl Workers {
         step: Option<String>,
         round: u32,
         tree: String,
-    ) -> Where {
-        Where {
+    ) -> ProofLocation {
+        ProofLocation {
             place,
             step,
             round,
@@ -130,9 +132,9 @@ impl Workers {
     /// Runs the whole suite on a fresh checkout and removes the checkout afterwards.
     pub(super) fn on_checkout(
         &self,
-        prover: &Prover,
+        prover: &ProjectCheckRunner,
         treeish: &str,
-        place: &Where,
+        place: &ProofLocation,
     ) -> Result<Vec<ProofRecorded>, Failure> {
         let step = place.step.as_deref().unwrap_or("plan");
         let at = anew(self, &format!("{step}-{}-{}", place.round, place.place))?;
@@ -176,7 +178,7 @@ impl Workers {
     }
 
     /// Returns the tests that other steps were meant to leave failing.
-    pub(super) fn known_reds(&self, spot: &Spot) -> Result<BTreeSet<String>, Failure> {
+    pub(super) fn known_reds(&self, spot: &StepContext) -> Result<BTreeSet<String>, Failure> {
         let wants_red = |id: &str| {
             let step = spot.state.plan().step(id);
             step.is_some_and(|it| {
@@ -196,7 +198,10 @@ impl Workers {
     }
 
     /// Checks that the tests of a step fail before its work.
-    pub(super) async fn red(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn red(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let (tree, base) = spot.left_by(&this);
@@ -237,7 +242,10 @@ impl Workers {
     }
 
     /// Checks what passes after the work.
-    pub(super) async fn green(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn green(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let look = this.look(&spot)?;
@@ -267,13 +275,13 @@ impl Workers {
         .await
     }
 
-    fn look<'l>(&self, spot: &'l Spot) -> Result<Look<'l>, Failure> {
+    fn look<'l>(&self, spot: &'l StepContext) -> Result<AttemptUnderCheck<'l>, Failure> {
         let (tree, base) = spot.left_by(self);
         let tree = self.with_tests(spot, tree)?;
         let changed = self.line.changed(&base, &tree).map_err(git_failed)?;
         let kept = self.tests_of(spot)?;
         let is_test = |path: &str| is_test_path(path) || kept.iter().any(|it| it == path);
-        Ok(Look {
+        Ok(AttemptUnderCheck {
             production: production(&changed, is_test),
             kept: self.in_folder(&kept),
             before: self.asked_of(&spot.spec, &base, &changed)?,
@@ -286,7 +294,10 @@ impl Workers {
     }
 
     /// Returns the proofs of an attempt, and the reasons why it does not pass.
-    fn examine(&self, look: &Look<'_>) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
+    fn examine(
+        &self,
+        look: &AttemptUnderCheck<'_>,
+    ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
         let mut why = Vec::new();
         // Tests that pass as before prove nothing about a step without changes. Other proofs can.
@@ -362,8 +373,8 @@ impl Workers {
     /// change.
     fn fails_without(
         &self,
-        look: &Look<'_>,
-        prover: &Prover,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
         proofs: &mut Vec<ProofRecorded>,
     ) -> Result<bool, Failure> {
         let spec = &look.spot.spec;
@@ -390,7 +401,11 @@ impl Workers {
     }
 
     /// Runs the suite with the step's production change taken back and its tests kept.
-    fn taken_back(&self, look: &Look<'_>, prover: &Prover) -> Result<Vec<ProofRecorded>, Failure> {
+    fn taken_back(
+        &self,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
+    ) -> Result<Vec<ProofRecorded>, Failure> {
         if look.production.is_empty() || look.before.is_empty() {
             return Ok(Vec::new());
         }
@@ -409,8 +424,8 @@ impl Workers {
     /// Checks the commands and files that the step names as its proof.
     fn named_evidence(
         &self,
-        look: &Look<'_>,
-        prover: &Prover,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
         (proofs, why): (&mut Vec<ProofRecorded>, &mut Vec<String>),
     ) -> Result<(), Failure> {
         let spec = &look.spot.spec;
@@ -452,15 +467,15 @@ impl Workers {
     /// the earlier ones.
     fn plain_files(
         &self,
-        look: &Look<'_>,
-        prover: &Prover,
-        place: &Where,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
+        place: &ProofLocation,
     ) -> Result<Vec<ProofRecorded>, Failure> {
         let mut shown = Vec::new();
         for path in look.changed.iter().filter(|_| look.is_plain()) {
             if let Some(hash) = self.hash_at(&look.tree, path)? {
                 for what in self.in_folder(&[path.to_string_lossy().into_owned()]) {
-                    let found = (FileFound::New, Some(hash.clone()));
+                    let found = (FileEvidenceStatus::New, Some(hash.clone()));
                     shown.push(prover.file(&what, place, found)?);
                 }
             }
@@ -488,7 +503,7 @@ impl Workers {
     }
 }
 
-impl Look<'_> {
+impl AttemptUnderCheck<'_> {
     /// Returns whether none of the changed files is executable and the plan names no proof.
     fn is_plain(&self) -> bool {
         let mut changed = self.changed.iter();
@@ -524,7 +539,7 @@ fn is_plain(path: &Path) -> bool {
     is_plain_path(&path.to_string_lossy())
 }
 
-fn unexercised(look: &Look<'_>) -> String {
+fn unexercised(look: &AttemptUnderCheck<'_>) -> String {
     if look.production.is_empty() {
         return "no more tests pass than before, so the step shows nothing".to_owned();
     }

@@ -13,10 +13,10 @@ use artel_types::{
     RunOutcome, counted,
 };
 
-use super::{Workers, blocking, facts, git_failed, unfinished_branch};
+use super::{AgentExecutor, blocking, facts, git_failed, unfinished_branch};
 use crate::runs::left_out_line;
 
-impl Workers {
+impl AgentExecutor {
     /// Ends the run: puts its result up for review and records what happened.
     pub(super) async fn close(
         self: &Arc<Self>,

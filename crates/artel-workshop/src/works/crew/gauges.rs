@@ -14,24 +14,24 @@ use artel_types::plan::{Plan, PlanStep, ProofStage, StepEvidence};
 use artel_types::{Fact, Failure, ProofRecorded, listed_paths, literal_pattern, shown_path};
 
 use super::branch::LARGEST_FILE;
-use super::check::Look;
-use super::{Spot, Workers, git_failed};
-use crate::works::propose::{Words, proposed};
-use crate::works::prover::{Prover, Where};
+use super::check::AttemptUnderCheck;
+use super::{AgentExecutor, StepContext, git_failed};
+use crate::works::propose::{ProposalText, proposed};
+use crate::works::prover::{ProjectCheckRunner, ProofLocation};
 
 /// Largest number of diff lines shown with a question about a change.
 const MOST_SHOWN: usize = 60;
 
 /// Changes by a step that the plan does not name.
 #[derive(Default)]
-struct Beyond {
+struct UnplannedChanges {
     /// Files outside the step's scope.
     outside: Vec<String>,
     /// Files that decide what checks do, each with a description of its change.
     gauges: Vec<(String, String)>,
 }
 
-impl Beyond {
+impl UnplannedChanges {
     fn is_nothing(&self) -> bool {
         self.outside.is_empty() && self.gauges.is_empty()
     }
@@ -45,10 +45,14 @@ impl Beyond {
     }
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Proposes a change of the plan to the person if a step did more than the plan says, by
     /// whatever means.
-    pub(super) fn beyond_scope(&self, spot: &Spot, tree: &str) -> Result<Option<Fact>, Failure> {
+    pub(super) fn beyond_scope(
+        &self,
+        spot: &StepContext,
+        tree: &str,
+    ) -> Result<Option<Fact>, Failure> {
         let spec = &spot.spec;
         let base = self.base_of(spot);
         let mut beyond = self.beyond(spot, (&base, tree))?;
@@ -94,7 +98,7 @@ impl Workers {
 
     /// Returns whether a person has rejected the same proposal before. They are not asked
     /// again in each attempt.
-    pub(super) fn is_turned_down(&self, words: &Words, step: &str) -> Result<bool, Failure> {
+    pub(super) fn is_turned_down(&self, words: &ProposalText, step: &str) -> Result<bool, Failure> {
         let events = self.chronicle.own_events()?;
         let is_refused = |id: &str| {
             let mut facts = events.iter().map(|event| &event.fact);
@@ -115,7 +119,10 @@ impl Workers {
     }
 
     /// Lists the changes of an attempt that no person agreed to.
-    pub(super) fn not_agreed_to(&self, look: &Look<'_>) -> Result<Vec<String>, Failure> {
+    pub(super) fn not_agreed_to(
+        &self,
+        look: &AttemptUnderCheck<'_>,
+    ) -> Result<Vec<String>, Failure> {
         let base = self.base_of(look.spot);
         let beyond = self.beyond(look.spot, (&base, &look.tree))?;
         let outside = beyond.outside.iter();
@@ -140,8 +147,8 @@ impl Workers {
     /// first step, except those the plan names. So a changed check cannot hide a failure.
     pub(super) fn as_before(
         &self,
-        look: &Look<'_>,
-        prover: &Prover,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
     ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
         // The tests that steps added to existing files are missing from the old versions of these
@@ -154,7 +161,7 @@ impl Workers {
             look.spot.round,
             String::new(),
         );
-        let held = Held {
+        let held = OriginalCheckSubject {
             prover,
             state: &look.spot.state,
             before: &before,
@@ -181,11 +188,11 @@ impl Workers {
     /// new tests.
     pub(super) fn held_against(
         &self,
-        held: &Held<'_>,
-        place: Where,
+        held: &OriginalCheckSubject<'_>,
+        place: ProofLocation,
         known: &BTreeSet<String>,
     ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
-        let Back { mut old, new } = self.goes_back(held)?;
+        let RestoredCheckFiles { mut old, new } = self.goes_back(held)?;
         if old.is_empty() || held.before.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
@@ -206,13 +213,13 @@ impl Workers {
     /// Runs the suite on a tree with these files as they were before the first step.
     fn with_old(
         &self,
-        held: &Held<'_>,
+        held: &OriginalCheckSubject<'_>,
         old: &[PathBuf],
-        (place, known): (&Where, &BTreeSet<String>),
+        (place, known): (&ProofLocation, &BTreeSet<String>),
     ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let tree = self.line.graft(held.tree, &self.base, old);
         let tree = tree.map_err(git_failed)?;
-        let place = Where {
+        let place = ProofLocation {
             tree: tree.clone(),
             ..place.clone()
         };
@@ -227,11 +234,11 @@ impl Workers {
 
     /// Finds the files that must go back for the checks to be those from before the first
     /// step.
-    fn goes_back(&self, held: &Held<'_>) -> Result<Back, Failure> {
+    fn goes_back(&self, held: &OriginalCheckSubject<'_>) -> Result<RestoredCheckFiles, Failure> {
         let plan = held.state.plan();
         let is_named = |path: &str| plan.steps.iter().any(|step| self.plan_names(step, path));
         let changed = self.line.changed(&self.base, held.tree);
-        let mut back = Back::default();
+        let mut back = RestoredCheckFiles::default();
         for path in changed.map_err(git_failed)? {
             let name = path.to_string_lossy();
             if !held.gauges.include(&name) {
@@ -281,7 +288,7 @@ impl Workers {
         Ok(touched.into_iter().map(|(path, _)| path.into()).collect())
     }
 
-    pub(super) fn base_of(&self, spot: &Spot) -> String {
+    pub(super) fn base_of(&self, spot: &StepContext) -> String {
         let base = spot
             .state
             .step(&spot.spec.id)
@@ -289,18 +296,22 @@ impl Workers {
         base.unwrap_or_else(|| self.base.clone())
     }
 
-    fn beyond(&self, spot: &Spot, (base, tree): (&str, &str)) -> Result<Beyond, Failure> {
+    fn beyond(
+        &self,
+        spot: &StepContext,
+        (base, tree): (&str, &str),
+    ) -> Result<UnplannedChanges, Failure> {
         let spec = &spot.spec;
         let before = self.proofs(ProofStage::Baseline)?;
         let gauges = self.gauges(&before, &spec.evidence, base)?;
         let is_named = |path: &str| self.plan_names(spec, path);
-        Ok(Beyond {
+        Ok(UnplannedChanges {
             outside: self.outside(spot, (base, tree))?,
             gauges: self.touched(&gauges, is_named, (base, tree))?,
         })
     }
 
-    fn outside(&self, spot: &Spot, trees: (&str, &str)) -> Result<Vec<String>, Failure> {
+    fn outside(&self, spot: &StepContext, trees: (&str, &str)) -> Result<Vec<String>, Failure> {
         let kept = self.tests_of(spot)?;
         self.outside_of(&spot.spec, &kept, trees)
     }
@@ -427,10 +438,10 @@ impl Workers {
 
     fn words_of(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         (base, tree): (&str, &str),
-        beyond: &Beyond,
-    ) -> Result<Words, Failure> {
+        beyond: &UnplannedChanges,
+    ) -> Result<ProposalText, Failure> {
         let (mut what, mut why) = (Vec::new(), Vec::new());
         let mut impact = "the change stays in the step's own files until you decide".to_owned();
         if !beyond.outside.is_empty() {
@@ -450,7 +461,7 @@ impl Workers {
             let diff = self.line.diff(base, tree, &paths).map_err(git_failed)?;
             impact.push_str(&shown(&String::from_utf8_lossy(&diff)));
         }
-        Ok(Words {
+        Ok(ProposalText {
             id: format!("{}-{}-scope", spot.spec.id, spot.round),
             what: what.join("; "),
             why: why.join("; "),
@@ -461,7 +472,7 @@ impl Workers {
 
 /// The files to put back or set aside so that the checks are as they were.
 #[derive(Default)]
-struct Back {
+struct RestoredCheckFiles {
     /// Files that existed before the first step, to be put back.
     old: Vec<PathBuf>,
     /// Tests that did not exist then, to be set aside.
@@ -469,8 +480,8 @@ struct Back {
 }
 
 /// Work to be checked by the checks as they were.
-pub(super) struct Held<'h> {
-    pub(super) prover: &'h Prover,
+pub(super) struct OriginalCheckSubject<'h> {
+    pub(super) prover: &'h ProjectCheckRunner,
     pub(super) state: &'h PlanRun,
     pub(super) before: &'h [ProofRecorded],
     pub(super) tree: &'h str,

@@ -13,13 +13,13 @@ use artel_types::plan::{PlanStep, ProofStage, StepEvidence, StepEvidenceKind};
 use artel_types::{Fact, Failure, ProofRecorded, StepPassed};
 
 use super::branch::LARGEST_FILE;
-use super::check::Look;
+use super::check::AttemptUnderCheck;
 use super::parts::{TEST_PATHS, production};
-use super::{Spot, Workers, git_failed};
-use crate::works::prover::Prover;
+use super::{AgentExecutor, StepContext, git_failed};
+use crate::works::prover::ProjectCheckRunner;
 
 /// A passed step, with its files on the branch.
-struct Passed {
+struct PassedStep {
     stage: PassedStage,
     files: Vec<String>,
 }
@@ -27,26 +27,26 @@ struct Passed {
 /// Files that were changed although they may not be, and the tree with their earlier
 /// state.
 #[derive(Default)]
-struct Kept {
+struct ForbiddenFileChanges {
     from: String,
     changed: Vec<PathBuf>,
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Puts back files that an attempt changed but may not change, by whatever means: for the
     /// worker the tests of the step, for the tester everything but tests, and for both the
     /// files that a rule of the person bans. Returns the tree without these changes, and the
     /// paths.
     pub(super) fn with_kept_files(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         files: &RunTree,
         left: String,
     ) -> Result<(String, Vec<PathBuf>), Failure> {
         let mut tree = left;
         let mut put_back = Vec::new();
         for find in [Self::changed_in_part, Self::changed_though_banned] {
-            let Kept { from, changed } = find(self, spot, &tree)?;
+            let ForbiddenFileChanges { from, changed } = find(self, spot, &tree)?;
             if changed.is_empty() {
                 continue;
             }
@@ -60,16 +60,24 @@ impl Workers {
     }
 
     /// Returns the changed files that this part of a step may not change.
-    fn changed_in_part(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+    fn changed_in_part(
+        &self,
+        spot: &StepContext,
+        left: &str,
+    ) -> Result<ForbiddenFileChanges, Failure> {
         match spot.part {
             AttemptPart::Work => self.tests_changed(spot, left),
             AttemptPart::Tests => self.changed_beside_tests(spot, left),
-            _ => Ok(Kept::default()),
+            _ => Ok(ForbiddenFileChanges::default()),
         }
     }
 
     /// Returns the changed files that a rule of the person bans from being changed.
-    fn changed_though_banned(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+    fn changed_though_banned(
+        &self,
+        spot: &StepContext,
+        left: &str,
+    ) -> Result<ForbiddenFileChanges, Failure> {
         let policy = self.house.workshop.caller.policy(None);
         let policy = policy.map_err(|problems| problems.first())?;
         let mut walls = policy.path_walls();
@@ -77,7 +85,7 @@ impl Workers {
             wall.keeps == PathWallKind::Writing && wall.answer == PolicyAnswer::Deny
         });
         if walls.is_empty() || !matches!(spot.part, AttemptPart::Work | AttemptPart::Tests) {
-            return Ok(Kept::default());
+            return Ok(ForbiddenFileChanges::default());
         }
         let from = self.base_of(spot);
         let prefix = self.line.prefix();
@@ -86,13 +94,13 @@ impl Workers {
             let here = path.strip_prefix(&prefix).unwrap_or(path).to_string_lossy();
             walls.iter().any(|wall| wall.covers(&here))
         });
-        Ok(Kept { from, changed })
+        Ok(ForbiddenFileChanges { from, changed })
     }
 
     /// Returns a tree with the step's tests as the tester left them. Checks and commits use
     /// these tests, whatever the recorded tree contains.
-    pub(super) fn with_tests(&self, spot: &Spot, tree: String) -> Result<String, Failure> {
-        let Kept { from, changed } = self.tests_changed(spot, &tree)?;
+    pub(super) fn with_tests(&self, spot: &StepContext, tree: String) -> Result<String, Failure> {
+        let ForbiddenFileChanges { from, changed } = self.tests_changed(spot, &tree)?;
         if changed.is_empty() {
             Ok(tree)
         } else {
@@ -105,8 +113,8 @@ impl Workers {
     /// one, or change the runner.
     pub(super) fn by_given_tests(
         &self,
-        look: &Look<'_>,
-        prover: &Prover,
+        look: &AttemptUnderCheck<'_>,
+        prover: &ProjectCheckRunner,
     ) -> Result<(Vec<ProofRecorded>, Vec<String>), Failure> {
         let spec = &look.spot.spec;
         let step = look.spot.state.step(&spec.id);
@@ -147,7 +155,7 @@ impl Workers {
     }
 
     /// Returns the tree that the tester of a step began with.
-    pub(super) fn before_tests(&self, spot: &Spot, base: &str) -> String {
+    pub(super) fn before_tests(&self, spot: &StepContext, base: &str) -> String {
         let step = spot.state.step(&spot.spec.id);
         let before = step.and_then(|it| it.tree.clone());
         before.unwrap_or_else(|| base.to_owned())
@@ -155,10 +163,14 @@ impl Workers {
 
     /// Returns the tests of a step that differ from what the tester left, and the tester's
     /// tree.
-    fn tests_changed(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+    fn tests_changed(
+        &self,
+        spot: &StepContext,
+        left: &str,
+    ) -> Result<ForbiddenFileChanges, Failure> {
         let step = spot.state.step(&spot.spec.id);
         let Some(tests) = step.and_then(|it| it.tests.clone()) else {
-            return Ok(Kept::default());
+            return Ok(ForbiddenFileChanges::default());
         };
         let kept: BTreeSet<PathBuf> = self
             .tests_of(spot)?
@@ -167,18 +179,22 @@ impl Workers {
             .collect();
         let mut changed = self.line.changed(&tests, left).map_err(git_failed)?;
         changed.retain(|path| kept.contains(path));
-        Ok(Kept {
+        Ok(ForbiddenFileChanges {
             from: tests,
             changed,
         })
     }
 
     /// Returns the files other than tests that the tester changed.
-    fn changed_beside_tests(&self, spot: &Spot, left: &str) -> Result<Kept, Failure> {
+    fn changed_beside_tests(
+        &self,
+        spot: &StepContext,
+        left: &str,
+    ) -> Result<ForbiddenFileChanges, Failure> {
         let before = self.before_tests(spot, &self.base_of(spot));
         let changed = self.line.changed(&before, left).map_err(git_failed)?;
         let others = production(&changed, self.test_files());
-        Ok(Kept {
+        Ok(ForbiddenFileChanges {
             changed: self.beside_linked(&spot.spec, left, others)?,
             from: before,
         })
@@ -248,7 +264,7 @@ impl Workers {
     ) -> Result<Vec<ProofRecorded>, Failure> {
         let before = self.proofs(ProofStage::Baseline)?;
         let passed = self.passed_on(base)?;
-        let is_free = |it: &Passed| {
+        let is_free = |it: &PassedStep| {
             let tests = it.files.iter().filter(|file| is_test_path(file));
             let mut touched = tests
                 .filter(|file| changed.iter().any(|path| path.as_os_str() == file.as_str()))
@@ -262,7 +278,7 @@ impl Workers {
     }
 
     /// Returns the steps whose commits the branch has up to this commit, oldest first.
-    fn passed_on(&self, head: &str) -> Result<Vec<Passed>, Failure> {
+    fn passed_on(&self, head: &str) -> Result<Vec<PassedStep>, Failure> {
         let events = self.chronicle.own_events()?;
         let facts: Vec<&Fact> = events.iter().map(|event| &event.fact).collect();
         let log = self.line.log(&self.base, head).map_err(git_failed)?;
@@ -280,7 +296,7 @@ impl Workers {
             // The step builds on all commits up to its base.
             let until = places.get(base).map_or(0, |place| place + 1);
             let on = steps.iter().take_while(|(place, _)| *place < until).count();
-            Passed {
+            PassedStep {
                 stage: PassedStage {
                     proofs: green_of(&facts, it),
                     on: (0..on).collect(),

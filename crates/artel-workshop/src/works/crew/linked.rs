@@ -11,7 +11,7 @@ use artel_rules::plan::names::is_code_path;
 use artel_types::Failure;
 use artel_types::plan::PlanStep;
 
-use super::{Workers, git_failed};
+use super::{AgentExecutor, git_failed};
 
 /// Links that lead to one another are followed no further.
 const MOST_LINKS: usize = 40;
@@ -22,7 +22,7 @@ pub(super) struct LinkedFile {
     pub(super) link: String,
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Returns which of these files tests read through links, by the links of a tree.
     pub(super) fn linked_files(
         &self,

@@ -17,13 +17,13 @@ use artel_types::{BranchMended, Fact, Failure, FailureCode, RunAsked, RunId, lis
 
 use super::gauges::shown;
 use super::parts::put_back_fact;
-use super::{Spot, Workers, blocking, facts, git_failed};
+use super::{AgentExecutor, StepContext, blocking, facts, git_failed};
 use crate::works::briefs;
-use crate::works::children::Child;
-use crate::works::contract::{Contract, bound_of, grants_of};
+use crate::works::children::ChildRunSpec;
+use crate::works::contract::{RunContract, bound_of, grants_of};
 
 /// The person's agreement to files that mending changed outside the plan.
-enum Agreed {
+enum MendApprovalState {
     /// The person must be asked first.
     Ask(RunAsked),
     /// This tree may be committed.
@@ -31,7 +31,7 @@ enum Agreed {
 }
 
 /// The result of mending the branch.
-struct Mend {
+struct MendedFiles {
     run: RunId,
     /// The tree, with everything restored that mending may not change.
     tree: String,
@@ -46,7 +46,7 @@ pub(super) fn name(round: u32) -> String {
     format!("mend.{round}")
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Has an engineer mend what fails on the whole branch.
     pub(super) async fn mend(
         self: &Arc<Self>,
@@ -54,7 +54,7 @@ impl Workers {
         state: Arc<PlanRun>,
     ) -> Result<PlanOrderOutcome, Failure> {
         let base = self.checked_at(round)?;
-        let spot = Spot {
+        let spot = StepContext {
             spec: mending(state.plan(), state.proven().1, round),
             round,
             part: AttemptPart::Work,
@@ -81,13 +81,13 @@ impl Workers {
         let (this, on, of) = (Arc::clone(self), base.clone(), spot.clone());
         let agreed = blocking(move || this.agreed(&of, (&on, &left))).await?;
         let left = match agreed {
-            Agreed::Ask(asked) => return Ok(facts([asked.into()])),
-            Agreed::Take(left) => left,
+            MendApprovalState::Ask(asked) => return Ok(facts([asked.into()])),
+            MendApprovalState::Take(left) => left,
         };
         let is_changed = self.line.tree_of(&base).map_err(git_failed)? != left;
         let mut commit = None;
         if is_changed {
-            let spot = Spot {
+            let spot = StepContext {
                 part: AttemptPart::Judge(StepVerifier::Inspector),
                 ..spot.clone()
             };
@@ -125,9 +125,9 @@ impl Workers {
     /// and to other files that check the project, no matter who asked for such changes.
     async fn mended_by(
         self: &Arc<Self>,
-        spot: &Spot,
+        spot: &StepContext,
         base: &str,
-    ) -> Result<Result<Mend, PlanOrderOutcome>, Failure> {
+    ) -> Result<Result<MendedFiles, PlanOrderOutcome>, Failure> {
         let (this, on, round) = (Arc::clone(self), base.to_owned(), spot.round);
         let (files, kept) = blocking(move || {
             let at = this.at.join("steps").join(name(round));
@@ -148,19 +148,19 @@ impl Workers {
         let kept_here = self.in_folder(&kept);
         let bound = bound_of(&spot.spec, &kept_here, StepWriteAccess::Some);
         let bound = self.bound_of_role(bound, "engineer");
-        let child = Child {
+        let child = ChildRunSpec {
             name: format!("mend/{}", spot.round),
             parent: Some(self.run()),
             role: "engineer".to_owned(),
             task,
             told: Some(briefs::standing(self, spot)),
-            contract: Contract {
+            contract: RunContract {
                 bound: Some(bound),
                 grants: grants_of(&spot.spec),
                 turns: spot.spec.scope.turns,
                 privacy: self.privacy,
                 kept: kept_here,
-                ..Contract::new(
+                ..RunContract::new(
                     format!("mending, round {}: {}", spot.round, plan.title),
                     ModelCallReason::Work,
                 )
@@ -181,7 +181,7 @@ impl Workers {
             let more = tests.iter().filter(|path| !put_back.contains(path));
             put_back.extend(more.cloned().collect::<Vec<_>>());
             let tree = this.line.graft(&left, &on, &put_back).map_err(git_failed)?;
-            Ok(Mend {
+            Ok(MendedFiles {
                 run: done.run,
                 tree,
                 put_back,
@@ -220,19 +220,25 @@ impl Workers {
 
     /// Asks the person once about changed files outside the scopes of all steps. Rejected
     /// changes are put back.
-    fn agreed(&self, spot: &Spot, (base, left): (&str, &str)) -> Result<Agreed, Failure> {
+    fn agreed(
+        &self,
+        spot: &StepContext,
+        (base, left): (&str, &str),
+    ) -> Result<MendApprovalState, Failure> {
         let outside = self.outside_of(&spot.spec, &[], (base, left))?;
         if outside.is_empty() {
-            return Ok(Agreed::Take(left.to_owned()));
+            return Ok(MendApprovalState::Take(left.to_owned()));
         }
         let paths: Vec<_> = outside.iter().map(Into::into).collect();
         let what = format!("Mending the branch also changed {}", listed_paths(&outside));
         let question = format!("{}/scope", spot.spec.id);
         match self.answer_to(&question, &what)? {
-            Some(answer) if answer.starts_with("accept") => Ok(Agreed::Take(left.to_owned())),
+            Some(answer) if answer.starts_with("accept") => {
+                Ok(MendApprovalState::Take(left.to_owned()))
+            }
             Some(_) => {
                 let left = self.line.graft(left, base, &paths).map_err(git_failed)?;
-                Ok(Agreed::Take(left))
+                Ok(MendApprovalState::Take(left))
             }
             None => {
                 let diff = self.line.diff(base, left, &paths).map_err(git_failed)?;
@@ -241,7 +247,7 @@ impl Workers {
                      Impact: they are put back unless you accept{}",
                     shown(&String::from_utf8_lossy(&diff))
                 );
-                Ok(Agreed::Ask(RunAsked {
+                Ok(MendApprovalState::Ask(RunAsked {
                     question,
                     text,
                     choices: ["accept", "reject"].map(str::to_owned).to_vec(),
@@ -274,7 +280,7 @@ impl Workers {
     /// Commits the mended files to the branch.
     fn commit_mend(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         (base, left): (&str, &str),
     ) -> Result<Option<String>, Failure> {
         let changed = self.line.changed(base, left).map_err(git_failed)?;

@@ -16,12 +16,12 @@ use artel_types::{
     shown_path,
 };
 
-use super::{Spot, Workers, blocking, facts, git_failed};
-use crate::runs::RunDone;
+use super::{AgentExecutor, StepContext, blocking, facts, git_failed};
+use crate::runs::RunDriveOutcome;
 use crate::works::briefs;
-use crate::works::children::{Came, Child};
-use crate::works::contract::{Contract, bound_of, grants_of};
-use crate::works::forms::{self, Criteria, Passes, Verdict};
+use crate::works::children::{ChildRunOutcome, ChildRunSpec};
+use crate::works::contract::{RunContract, bound_of, grants_of};
+use crate::works::forms::{self, InspectorCriteria, VerdictResult, VerifierVerdict};
 use crate::works::propose::propose_tool;
 use crate::works::prover::{done_with, fresh};
 
@@ -43,9 +43,9 @@ fn reason_of(part: AttemptPart) -> ModelCallReason {
     }
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Returns the folder of a step's files.
-    fn place(&self, spot: &Spot) -> PathBuf {
+    fn place(&self, spot: &StepContext) -> PathBuf {
         let base = spot
             .state
             .step(&spot.spec.id)
@@ -60,7 +60,7 @@ impl Workers {
     }
 
     /// Opens the files of a step.
-    pub(super) fn files(&self, spot: &Spot) -> Result<(PathBuf, Arc<RunTree>), Failure> {
+    pub(super) fn files(&self, spot: &StepContext) -> Result<(PathBuf, Arc<RunTree>), Failure> {
         let at = self.place(spot);
         let base = spot
             .state
@@ -72,7 +72,10 @@ impl Workers {
 
     /// Prepares the files of an attempt. A later attempt continues with the existing files,
     /// unless the branch has moved and conflicts with them.
-    pub(super) async fn start(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn start(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let this = Arc::clone(self);
         blocking(move || {
             let step = spot.state.step(&spot.spec.id);
@@ -95,12 +98,12 @@ impl Workers {
     }
 
     /// Returns the terms for a run of a step.
-    pub(super) fn contract(&self, spot: &Spot, bound: PolicyBound) -> Contract {
+    pub(super) fn contract(&self, spot: &StepContext, bound: PolicyBound) -> RunContract {
         let part = spot.part.as_str();
         // Mending the whole branch is not a step of the plan.
         let number = spot.state.plan().number(&spot.spec.id);
         let place = number.map_or("the branch".to_owned(), |it| format!("step {it}"));
-        Contract {
+        RunContract {
             step: number.map(|_| spot.spec.id.clone()),
             plan: number.map(|_| self.run()),
             bound: Some(bound),
@@ -108,24 +111,30 @@ impl Workers {
             turns: spot.spec.scope.turns.map(|turns| turns.clamp(1, 100)),
             privacy: self.privacy,
             directive: Some(format!("{}: {}", spot.spec.title, spot.spec.work)),
-            ..Contract::new(
+            ..RunContract::new(
                 format!("{place}, {part}: {}", spot.spec.title),
                 reason_of(spot.part),
             )
         }
     }
 
-    pub(super) fn child(&self, spot: &Spot, role: &str, contract: Contract, task: String) -> Child {
+    pub(super) fn child(
+        &self,
+        spot: &StepContext,
+        role: &str,
+        contract: RunContract,
+        task: String,
+    ) -> ChildRunSpec {
         let known = self.house.workshop.caller.role(role);
         let bound = contract.bound.clone();
         let bound = bound.map(|bound| self.bound_of_role(bound, role));
-        Child {
+        ChildRunSpec {
             name: format!("{}/{}/{}", spot.spec.id, spot.round, spot.part.as_str()),
             parent: Some(self.run()),
             role: role.to_owned(),
             task,
             told: Some(briefs::standing(self, spot)),
-            contract: Contract {
+            contract: RunContract {
                 calls: known.ok().map(|role| role.calls),
                 bound,
                 ..contract
@@ -162,10 +171,10 @@ impl Workers {
     /// Has an inspector name the criteria.
     pub(super) async fn criteria(
         self: &Arc<Self>,
-        spot: Spot,
+        spot: StepContext,
     ) -> Result<PlanOrderOutcome, Failure> {
         let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
-        let contract = Contract {
+        let contract = RunContract {
             tools: vec![forms::criteria_form()],
             ..self.contract(&spot, bound)
         };
@@ -174,7 +183,7 @@ impl Workers {
         let base = self.base_of(&spot);
         let tree = self.before_tests(&spot, &base);
         let (at, tree, _) = self.copied(&spot, "criteria", (tree, base)).await?;
-        let child = Child {
+        let child = ChildRunSpec {
             tree: Some((at.clone(), tree)),
             ..self.child(&spot, "inspector", contract, briefs::criteria(&spot.spec))
         };
@@ -188,7 +197,7 @@ impl Workers {
             Ok(())
         })
         .await?;
-        let named = forms::handed_in::<Criteria>(&events, forms::CRITERIA);
+        let named = forms::handed_in::<InspectorCriteria>(&events, forms::CRITERIA);
         let mut criteria = spot.spec.scope.criteria.clone();
         criteria.extend(named.map(|it| it.criteria).unwrap_or_default());
         let state = if criteria.is_empty() {
@@ -202,14 +211,17 @@ impl Workers {
     }
 
     /// Has a tester write tests that fail without the work.
-    pub(super) async fn tests(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn tests(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let mut spec = spot.spec.clone();
         spec.scope.paths = TEST_PATHS.map(str::to_owned).to_vec();
         let bound = bound_of(&spec, &[], StepWriteAccess::Some);
         let contract = self.contract(&spot, bound);
         let files = self.opened(&spot).await?;
         let task = briefs::tests(&spot);
-        let child = Child {
+        let child = ChildRunSpec {
             tree: Some(files.clone()),
             ..self.child(&spot, "tester", contract, task)
         };
@@ -218,20 +230,23 @@ impl Workers {
     }
 
     /// Has an agent do the work.
-    pub(super) async fn work(self: &Arc<Self>, spot: Spot) -> Result<PlanOrderOutcome, Failure> {
+    pub(super) async fn work(
+        self: &Arc<Self>,
+        spot: StepContext,
+    ) -> Result<PlanOrderOutcome, Failure> {
         let files = self.opened(&spot).await?;
         // The tests of the step define its task, so the worker may not change them.
         let kept = self.tests_of(&spot)?;
         let kept_here = self.in_folder(&kept);
         let bound = bound_of(&spot.spec, &kept_here, StepWriteAccess::Some);
-        let contract = Contract {
+        let contract = RunContract {
             tools: vec![propose_tool(self, &spot)],
             kept: kept_here,
             ..self.contract(&spot, bound)
         };
         let task = briefs::work(&spot, &kept);
         let role = spot.spec.role.clone();
-        let child = Child {
+        let child = ChildRunSpec {
             tree: Some(files.clone()),
             ..self.child(&spot, &role, contract, task)
         };
@@ -255,7 +270,7 @@ impl Workers {
     }
 
     /// Returns the files that the tester of the step wrote.
-    pub(super) fn tests_of(&self, spot: &Spot) -> Result<Vec<String>, Failure> {
+    pub(super) fn tests_of(&self, spot: &StepContext) -> Result<Vec<String>, Failure> {
         let step = spot.state.step(&spot.spec.id);
         let Some((tests, base)) = step.and_then(|it| Some((it.tests.clone()?, it.base.clone()?)))
         else {
@@ -279,8 +294,8 @@ impl Workers {
     /// Takes over the files that an agent left.
     async fn left_by(
         self: &Arc<Self>,
-        spot: Spot,
-        came: Came,
+        spot: StepContext,
+        came: ChildRunOutcome,
         (_, tree): (PathBuf, Arc<RunTree>),
     ) -> Result<PlanOrderOutcome, Failure> {
         let (done, _) = match came.left() {
@@ -314,8 +329,8 @@ impl Workers {
 
     fn worked(
         &self,
-        spot: &Spot,
-        done: &RunDone,
+        spot: &StepContext,
+        done: &RunDriveOutcome,
         state: &str,
         criteria: Vec<Requirement>,
         tree: String,
@@ -338,7 +353,10 @@ impl Workers {
         })
     }
 
-    async fn opened(self: &Arc<Self>, spot: &Spot) -> Result<(PathBuf, Arc<RunTree>), Failure> {
+    async fn opened(
+        self: &Arc<Self>,
+        spot: &StepContext,
+    ) -> Result<(PathBuf, Arc<RunTree>), Failure> {
         let (this, spot) = (Arc::clone(self), spot.clone());
         blocking(move || this.files(&spot)).await
     }
@@ -346,7 +364,7 @@ impl Workers {
     /// Has an attempt verified, in a copy of its files.
     pub(super) async fn judge(
         self: &Arc<Self>,
-        spot: Spot,
+        spot: StepContext,
         judge: StepVerifier,
     ) -> Result<PlanOrderOutcome, Failure> {
         let trees = spot.left_by(self);
@@ -363,7 +381,7 @@ impl Workers {
     /// attempt.
     pub(super) async fn copied(
         self: &Arc<Self>,
-        spot: &Spot,
+        spot: &StepContext,
         whose: &str,
         (left, base): (String, String),
     ) -> Result<(PathBuf, Arc<RunTree>, String), Failure> {
@@ -381,10 +399,10 @@ impl Workers {
     /// Has the change from one tree to another verified.
     pub(super) async fn verdict(
         self: &Arc<Self>,
-        spot: &Spot,
+        spot: &StepContext,
         judge: StepVerifier,
         trees: (String, String),
-    ) -> Result<Result<(StepJudged, Box<RunDone>), PlanOrderOutcome>, Failure> {
+    ) -> Result<Result<(StepJudged, Box<RunDriveOutcome>), PlanOrderOutcome>, Failure> {
         let left = trees.0.clone();
         let (at, tree, diff) = self.copied(spot, judge.as_str(), trees).await?;
         let role = match judge {
@@ -393,20 +411,20 @@ impl Workers {
         };
         let bound = bound_of(&spot.spec, &[], StepWriteAccess::None);
         // While tests run, the code under test could try to change them.
-        let contract = Contract {
+        let contract = RunContract {
             kept: self.in_folder(&self.tests_of(spot)?),
             ..self.contract(spot, bound)
         };
         let lines = Arc::new(ChangedLines::of(&diff));
         let task = briefs::judge(self, spot, judge, &cut(diff));
         let copy = Arc::clone(&tree);
-        let child = Child {
+        let child = ChildRunSpec {
             tree: Some((at.clone(), tree)),
             ..self.child(spot, role, contract, task)
         };
         let (house, trace) = (Arc::clone(&self.house), self.trace());
         let changed = Arc::clone(&lines);
-        let finish = move |run: RunId, contract: &mut Contract| {
+        let finish = move |run: RunId, contract: &mut RunContract| {
             let looked = move || {
                 let events = house.told_by(trace, run).unwrap_or_default();
                 forms::looked_at(&events)
@@ -431,16 +449,16 @@ impl Workers {
 
     fn judged(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         (judge, lines, tree): (StepVerifier, &ChangedLines, &str),
-        done: &RunDone,
+        done: &RunDriveOutcome,
         events: &[Event],
     ) -> Result<StepJudged, Failure> {
-        let verdict = forms::handed_in::<Verdict>(events, forms::VERDICT);
-        let verdict = verdict.unwrap_or_else(|| Verdict {
-            verdict: Passes::Fail,
+        let verdict = forms::handed_in::<VerifierVerdict>(events, forms::VERDICT);
+        let verdict = verdict.unwrap_or_else(|| VerifierVerdict {
+            verdict: VerdictResult::Fail,
             feedback: format!("no verdict was handed in by the {}", judge.as_str()),
-            ..Verdict::default()
+            ..VerifierVerdict::default()
         });
         let mut findings = verdict.findings;
         lines.lower(&mut findings);
@@ -448,8 +466,8 @@ impl Workers {
             findings.extend(self.checked_findings(spot, lines, tree)?);
         }
         let findings: Vec<VerdictFinding> = numbered(findings, judge);
-        let passed =
-            verdict.verdict == Passes::Pass && !findings.iter().any(|it| it.severity.fails());
+        let passed = verdict.verdict == VerdictResult::Pass
+            && !findings.iter().any(|it| it.severity.fails());
         let mut feedback = verdict.feedback;
         for finding in findings.iter().filter(|it| it.severity.fails()) {
             feedback.push_str(&briefs::finding(finding));
@@ -470,19 +488,19 @@ impl Workers {
                 RecordedText::Inline("{}".to_owned())
             },
             fault: verdict.fault.map(|it| match it {
-                forms::AtFault::Test => "test".to_owned(),
-                forms::AtFault::Code => "code".to_owned(),
+                forms::VerdictFault::Test => "test".to_owned(),
+                forms::VerdictFault::Code => "code".to_owned(),
             }),
         })
     }
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Returns new findings of the project's own checkers in the files of an attempt. They are
     /// recorded with the inspector's findings and can be waived like them.
     fn checked_findings(
         &self,
-        spot: &Spot,
+        spot: &StepContext,
         lines: &ChangedLines,
         tree: &str,
     ) -> Result<Vec<VerdictFinding>, Failure> {
@@ -499,7 +517,7 @@ impl Workers {
 }
 
 /// Records which files of an attempt were put back, if any were.
-pub(super) fn put_back_fact(spot: &Spot, run: RunId, files: Vec<PathBuf>) -> Option<Fact> {
+pub(super) fn put_back_fact(spot: &StepContext, run: RunId, files: Vec<PathBuf>) -> Option<Fact> {
     let names = files.iter().map(|path| path.to_string_lossy().into_owned());
     let fact = StepPutBack {
         step: spot.spec.id.clone(),
@@ -573,6 +591,6 @@ pub(super) fn production(paths: &[PathBuf], is_test: impl Fn(&str) -> bool) -> V
 }
 
 /// Returns a path for a checkout and removes an earlier one there.
-pub(super) fn anew(this: &Workers, name: &str) -> Result<PathBuf, Failure> {
+pub(super) fn anew(this: &AgentExecutor, name: &str) -> Result<PathBuf, Failure> {
     fresh(&this.at, name)
 }

@@ -8,16 +8,16 @@ use artel_types::plan::{Plan, PlanStep};
 use artel_types::{Event, Fact, Failure, RecordedText, RunId};
 use serde_json::Value;
 
-use super::{Spot, Workers};
+use super::{AgentExecutor, StepContext};
 use crate::works::contract::{commands_of, hosts_of};
-use crate::works::propose::{Words, proposed};
+use crate::works::propose::{ProposalText, proposed};
 
 /// Suffix of the ids of proposals made here. Each step gets at most one.
 const NAME: &str = "rights";
 
 /// Rights that a step was denied because its scope lacks them.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Denied {
+struct StepScopeDenials {
     /// Commands, as a plan names them.
     commands: Vec<String>,
     hosts: Vec<String>,
@@ -28,10 +28,14 @@ struct Denied {
     unnamed: Vec<String>,
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Proposes to the person the rights that a failed attempt was denied. If the worker
     /// proposed them already, the person is not asked twice.
-    pub(super) fn beyond_rights(&self, spot: &Spot, run: RunId) -> Result<Option<Fact>, Failure> {
+    pub(super) fn beyond_rights(
+        &self,
+        spot: &StepContext,
+        run: RunId,
+    ) -> Result<Option<Fact>, Failure> {
         let spec = &spot.spec;
         let events = self.chronicle.own_events()?;
         if is_asked(&events, spot) {
@@ -51,7 +55,7 @@ impl Workers {
         if what.is_empty() {
             return Ok(None);
         }
-        let words = Words {
+        let words = ProposalText {
             id: format!("{}-{}-{NAME}", spec.id, spot.round),
             what: what.join("; "),
             why: denied.told(),
@@ -67,7 +71,7 @@ impl Workers {
 }
 
 /// Returns the run that did the work of an attempt.
-pub(super) fn worker(events: &[Event], spot: &Spot) -> Option<RunId> {
+pub(super) fn worker(events: &[Event], spot: &StepContext) -> Option<RunId> {
     events.iter().rev().find_map(|event| match &event.fact {
         Fact::StepWorked(it) if it.part == "work" => {
             let is_it = it.step == spot.spec.id && it.round == spot.round;
@@ -79,7 +83,7 @@ pub(super) fn worker(events: &[Event], spot: &Spot) -> Option<RunId> {
 
 /// Returns whether the person was asked already, by this attempt or earlier by this
 /// module.
-fn is_asked(events: &[Event], spot: &Spot) -> bool {
+fn is_asked(events: &[Event], spot: &StepContext) -> bool {
     let step = &spot.spec.id;
     let began = events.iter().rposition(|event| match &event.fact {
         Fact::StepStarted(it) => it.step == *step,
@@ -95,9 +99,9 @@ fn is_asked(events: &[Event], spot: &Spot) -> bool {
 }
 
 /// Collects what a step was denied by its own bound. A plan cannot widen other bounds.
-fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> Denied {
+fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> StepScopeDenials {
     let bound = format!("bound.step {}", step.id);
-    let mut denied = Denied::default();
+    let mut denied = StepScopeDenials::default();
     let mut call = "";
     for event in events {
         if let Fact::SecretUsed(it) = &event.fact
@@ -138,7 +142,7 @@ fn denied(events: &[Event], step: &PlanStep, declared: &[String]) -> Denied {
     denied
 }
 
-impl Denied {
+impl StepScopeDenials {
     fn command(&mut self, step: &PlanStep, text: &str) {
         let had = commands_of(step);
         let reading = command::read(text);

@@ -15,30 +15,30 @@ use artel_types::{
     Actor, BudgetLevel, BudgetLimited, Fact, Failure, FailureCode, Money, SpendAmount,
 };
 
-use super::{Spot, Workers};
-use crate::runs::RunDone;
+use super::{AgentExecutor, StepContext};
+use crate::runs::RunDriveOutcome;
 use crate::works::estimate::amount_of;
-use crate::works::propose::{Words, proposed};
+use crate::works::propose::{ProposalText, proposed};
 
 /// The steps whose share this process knows about.
 #[derive(Default)]
-pub(crate) struct Shares(Mutex<Known>);
+pub(crate) struct StepBudgetShares(Mutex<StepBudgetState>);
 
 #[derive(Default)]
-struct Known {
+struct StepBudgetState {
     open: BTreeSet<String>,
     over: BTreeSet<String>,
     /// The recorded cost limits of the steps.
     limits: BTreeMap<String, u64>,
 }
 
-impl Shares {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+impl StepBudgetShares {
+    fn lock(&self) -> MutexGuard<'_, StepBudgetState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Workers {
+impl AgentExecutor {
     /// Sets aside the expected usage of a step, once, and limits its cost to what the plan
     /// says.
     pub(super) async fn hold(&self, spec: &PlanStep) -> Result<(), Failure> {
@@ -97,8 +97,8 @@ impl Workers {
     /// Proposes a higher limit to the person if the money of a step did not suffice.
     pub(super) fn short_of_money(
         &self,
-        spot: &Spot,
-        done: &RunDone,
+        spot: &StepContext,
+        done: &RunDriveOutcome,
     ) -> Result<Option<Fact>, Failure> {
         let why = done.finished.as_ref().and_then(|it| it.why.as_deref());
         let why = why.unwrap_or_default();
@@ -109,7 +109,7 @@ impl Workers {
         };
         let mut step = spot.spec.clone();
         step.scope.cost_usd = Some(more_than(cost, self.expected(&spot.spec)?.money));
-        let words = Words {
+        let words = ProposalText {
             id: format!("{}-{}-{}-cost", step.id, spot.round, spot.part.as_str()),
             what: widened(&spot.spec, &step).join("; "),
             why: format!(

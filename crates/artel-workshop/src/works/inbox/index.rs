@@ -14,7 +14,7 @@ use crate::own_folders::OwnFolders;
 use crate::placed::PlacedFiles;
 
 #[derive(Debug, Default)]
-pub(crate) struct Index {
+pub(crate) struct RequestFileIndex {
     /// Sequence number of the last event that was folded.
     seq: u64,
     traces: HashMap<String, TraceId>,
@@ -28,7 +28,7 @@ pub(crate) struct Index {
     placed: PlacedFiles,
 }
 
-impl Index {
+impl RequestFileIndex {
     /// Folds the events recorded since the last call.
     pub(super) fn follow(&mut self, reader: &JournalReader) -> Result<(), Failure> {
         let filter = EventFilter {

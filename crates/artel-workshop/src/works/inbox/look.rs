@@ -7,18 +7,18 @@ use std::sync::{MutexGuard, PoisonError};
 use artel_journal::{Journal, LeaseFence};
 use artel_types::{Actor, Failure, SecretRedactor};
 
-use super::Index;
+use super::RequestFileIndex;
 use super::requests::Trouble;
 use crate::own_folders::OwnFolders;
 use crate::portals::{Portal, portals_in};
 use crate::workshop::Workshop;
 
 /// The context of a scan of request files.
-pub(super) struct Look<'a> {
+pub(super) struct InboxScanContext<'a> {
     pub(super) workshop: &'a Workshop,
     pub(super) journal: &'a Journal,
     pub(super) fence: &'a LeaseFence,
-    pub(super) index: MutexGuard<'a, Index>,
+    pub(super) index: MutexGuard<'a, RequestFileIndex>,
     pub(super) portals: Vec<Portal>,
     pub(super) redactor: SecretRedactor,
     pub(super) by: Actor,
@@ -28,7 +28,7 @@ pub(super) struct Look<'a> {
     own: Option<OwnFolders>,
 }
 
-impl<'a> Look<'a> {
+impl<'a> InboxScanContext<'a> {
     /// Reads the data that files are compared with.
     pub(super) fn new(
         workshop: &'a Workshop,

@@ -6,7 +6,7 @@ use super::note;
 
 /// The kind of an inbox file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InboxName {
+pub enum InboxFileKind {
     /// Markdown: a request or a plan.
     Markdown,
     /// Another file that a person put there.
@@ -15,7 +15,7 @@ pub enum InboxName {
     Passing,
 }
 
-impl InboxName {
+impl InboxFileKind {
     /// Returns the kind of a file. A file with the name of a note that is not one belongs to a
     /// person.
     pub fn at(file: &Path) -> Self {
@@ -51,7 +51,7 @@ const BRIEF: [&str; 12] = [
     ".download",
 ];
 
-impl InboxName {
+impl InboxFileKind {
     /// Returns the kind of a file with this name.
     pub fn of(name: &str) -> Self {
         let lower = name.to_lowercase();
@@ -73,7 +73,7 @@ impl InboxName {
 
 #[cfg(test)]
 mod tests {
-    use super::InboxName::{self, Markdown, Other, Passing};
+    use super::InboxFileKind::{self, Markdown, Other, Passing};
 
     #[test]
     fn a_name_says_what_a_file_is() {
@@ -96,7 +96,7 @@ mod tests {
             ("note.txt.problem.md", Passing),
             ("A.PROBLEM.MD", Passing),
         ] {
-            assert_eq!(InboxName::of(name), sort, "{name}");
+            assert_eq!(InboxFileKind::of(name), sort, "{name}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use artel_types::{Failure, FailureCode};
 
-use super::names::InboxName;
+use super::names::InboxFileKind;
 use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
 use crate::works::sheets::read_text;
@@ -26,7 +26,7 @@ const ANEW: &str = "was written anew";
 const SIGN: &str = "\n<!-- artel: ";
 
 /// A note that is unchanged since Artel wrote it.
-struct Note {
+struct InboxProblemNote {
     place: PathBuf,
     text: String,
 }
@@ -36,8 +36,8 @@ fn places(file: &Path) -> impl Iterator<Item = PathBuf> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     // A file that is not Markdown keeps its whole name, since a Markdown file with the same
     // stem may exist.
-    let base = match InboxName::of(&name) {
-        InboxName::Other => name.into_owned(),
+    let base = match InboxFileKind::of(&name) {
+        InboxFileKind::Other => name.into_owned(),
         _ => file
             .file_stem()
             .unwrap_or_default()
@@ -73,13 +73,13 @@ fn subject_in(text: &str) -> Option<&str> {
 }
 
 /// Finds the note of a file.
-fn find(file: &Path) -> Option<Note> {
+fn find(file: &Path) -> Option<InboxProblemNote> {
     let subject = subject(file);
     let mut there = places(file).take_while(|place| place.symlink_metadata().is_ok());
     there.find_map(|place| {
         let text = read_text(&place)?;
         let is_its = subject_in(&text) == Some(subject.as_str());
-        is_its.then_some(Note { place, text })
+        is_its.then_some(InboxProblemNote { place, text })
     })
 }
 

@@ -8,12 +8,12 @@ use artel_rules::plan::markdown::{ParsedPlanDocument, parse, render};
 use artel_types::plan::PlanState;
 use artel_types::{Failure, FailureCode, TraceId};
 
-use super::theirs::{Kept, added, advice_for};
-use super::{ACTIVE, Found, InboxName, PLANS, REJECTED, REQUESTS, note};
+use super::theirs::{PreservedTexts, added, advice_for};
+use super::{ACTIVE, InboxFileKind, InboxFileOutcome, PLANS, REJECTED, REQUESTS, note};
 use crate::safety;
-use crate::trouble::Problems;
-use crate::works::acts::{Edited, LOOKING};
-use crate::works::sheets::{FOLDERS, Over, read_text};
+use crate::trouble::WorkshopFailures;
+use crate::works::acts::{LOOKING, PlanEditOutcome};
+use crate::works::sheets::{FOLDERS, PersonTextHandling, read_text};
 use crate::works::work::Work;
 use crate::workshop::Workshop;
 
@@ -21,21 +21,21 @@ use crate::workshop::Workshop;
 const ENDING: &str = "_plan.md";
 
 /// A plan file that differs from what Artel wrote.
-struct Touched<'a> {
+struct EditedPlanFile<'a> {
     work: &'a Work,
     file: PathBuf,
     shown: String,
     text: String,
     parsed: ParsedPlanDocument,
     /// The decision that its folder and its `status` express.
-    wish: Wish,
+    wish: PlanFileDecision,
     /// Whether another process carries out the plan, and so writes the file as well.
     is_driven: bool,
 }
 
 /// A person's decision, expressed by the folder and the `status` of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum PlanFileDecision {
     /// No decision.
     None,
     /// Approves the version that the file shows.
@@ -50,7 +50,7 @@ impl Workshop {
         &self,
         journal: &Journal,
         name: &str,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<InboxFileOutcome>, Failure> {
         let of = name.strip_suffix(ENDING).unwrap_or_default();
         let work = self.work_of_name(of)?;
         if let Some(work) = work.filter(|work| !work.versions.is_empty()) {
@@ -60,19 +60,19 @@ impl Workshop {
     }
 
     /// Refuses a file that belongs to no plan, with a note in each folder where it is.
-    fn stray(&self, name: &str) -> Result<Option<Found>, Failure> {
+    fn stray(&self, name: &str) -> Result<Option<InboxFileOutcome>, Failure> {
         let mut found = None;
         for folder in [PLANS, ACTIVE] {
             let file = self.root.join(folder).join(name);
             if !file.symlink_metadata().is_ok_and(|about| !about.is_dir()) {
                 continue;
             }
-            let text = match InboxName::of(name) {
-                InboxName::Markdown if name.ends_with(ENDING) => format!(
+            let text = match InboxFileKind::of(name) {
+                InboxFileKind::Markdown if name.ends_with(ENDING) => format!(
                     "it belongs to no plan here; `artel ask` begins one, and a request of yours \
                      goes into `{REQUESTS}`"
                 ),
-                InboxName::Markdown => format!(
+                InboxFileKind::Markdown => format!(
                     "only files of plans lie here, and they are called `request-…{ENDING}`; move it \
                      to `{REQUESTS}` if it is a request, or take it away"
                 ),
@@ -81,7 +81,7 @@ impl Workshop {
                 }
             };
             note::write(&file, std::slice::from_ref(&text))?;
-            found = Some(Found {
+            found = Some(InboxFileOutcome {
                 file: format!("{folder}/{name}"),
                 what: "refused",
                 trace: None,
@@ -114,7 +114,7 @@ impl Workshop {
         &self,
         journal: &Journal,
         work: &Work,
-    ) -> Result<Option<Found>, Failure> {
+    ) -> Result<Option<InboxFileOutcome>, Failure> {
         let is_driven = self.is_driven(work)?;
         let state = work.course.state().unwrap_or(PlanState::Review);
         let is_being_done = matches!(state, PlanState::Approved | PlanState::Running);
@@ -158,7 +158,7 @@ impl Workshop {
                 return refused(&file, shown, work.trace, &lines).map(Some);
             }
         };
-        let touched = Touched {
+        let touched = EditedPlanFile {
             work,
             file,
             shown,
@@ -187,7 +187,11 @@ impl Workshop {
         places.filter(|(_, at)| at.exists()).collect()
     }
 
-    fn take_touched(&self, journal: &Journal, touched: Touched<'_>) -> Result<Found, Failure> {
+    fn take_touched(
+        &self,
+        journal: &Journal,
+        touched: EditedPlanFile<'_>,
+    ) -> Result<InboxFileOutcome, Failure> {
         let work = touched.work;
         if self.is_placed(journal, &touched.file)? {
             let short = work.trace.short();
@@ -203,14 +207,14 @@ impl Workshop {
         if self.is_old(&touched) {
             return self.rewritten(work, "it showed an older version");
         }
-        if touched.wish == Wish::Reject {
+        if touched.wish == PlanFileDecision::Reject {
             return self.turn_down(journal, work, touched.shown.clone(), Some(&touched.parsed));
         }
         match self.draft_edit(journal, work, &touched.parsed, self.by_file()) {
-            Ok(Edited::InReview { version }) => {
+            Ok(PlanEditOutcome::InReview { version }) => {
                 note::clear(&touched.file);
                 self.refresh_sheets(work.trace, LOOKING);
-                let more = if touched.wish == Wish::Approve {
+                let more = if touched.wish == PlanFileDecision::Approve {
                     "; a change and an approval at once is no approval"
                 } else {
                     ""
@@ -235,9 +239,13 @@ impl Workshop {
     }
 
     /// Takes in a file whose plan is unchanged. It may approve the plan or comment on it.
-    fn take_unchanged(&self, journal: &Journal, touched: &Touched<'_>) -> Result<Found, Failure> {
+    fn take_unchanged(
+        &self,
+        journal: &Journal,
+        touched: &EditedPlanFile<'_>,
+    ) -> Result<InboxFileOutcome, Failure> {
         let work = touched.work;
-        if touched.wish == Wish::Approve {
+        if touched.wish == PlanFileDecision::Approve {
             if let Some(open) = safety::open_to_others(&self.root, &touched.file) {
                 let lines =
                     unsafe_here(&open, &format!("artel plan approve {}", work.trace.short()));
@@ -285,8 +293,8 @@ impl Workshop {
     fn take_meanwhile(
         &self,
         journal: &Journal,
-        touched: Touched<'_>,
-    ) -> Result<Option<Found>, Failure> {
+        touched: EditedPlanFile<'_>,
+    ) -> Result<Option<InboxFileOutcome>, Failure> {
         let (work, is_driven) = (touched.work, touched.is_driven);
         let short = work.trace.short();
         if touched.parsed.head.trace != work.trace {
@@ -317,7 +325,7 @@ impl Workshop {
             return refused(&touched.file, touched.shown, work.trace, &lines).map(Some);
         }
         match self.adopt_from_file(journal, work, &touched.parsed) {
-            Ok(Edited::Adopted { version, .. }) => {
+            Ok(PlanEditOutcome::Adopted { version, .. }) => {
                 note::clear(&touched.file);
                 self.refresh_sheets(work.trace, LOOKING);
                 let more = if is_driven {
@@ -358,7 +366,7 @@ impl Workshop {
         work: &Work,
         shown: String,
         parsed: Option<&ParsedPlanDocument>,
-    ) -> Result<Found, Failure> {
+    ) -> Result<InboxFileOutcome, Failure> {
         let reason = parsed.and_then(|parsed| reason_in(work, parsed));
         let reason = reason.unwrap_or_else(|| {
             if shown.starts_with(REJECTED) {
@@ -368,7 +376,7 @@ impl Workshop {
             }
         });
         match self.reject_as(journal, work, &reason, self.by_file()) {
-            Ok(()) => Ok(Found {
+            Ok(()) => Ok(InboxFileOutcome {
                 file: shown,
                 what: "rejected",
                 trace: Some(work.trace),
@@ -408,9 +416,9 @@ impl Workshop {
 
     /// Keeps copies of a person's words that are not on record and that a decision would
     /// overwrite. The copies get names of their own in the archive.
-    pub(crate) fn keep_unread(&self, work: &Work) -> Result<Kept, Failure> {
+    pub(crate) fn keep_unread(&self, work: &Work) -> Result<PreservedTexts, Failure> {
         if work.versions.is_empty() {
-            return Ok(Kept::default());
+            return Ok(PreservedTexts::default());
         }
         let conduct = self.conduct_of(work, LOOKING)?;
         let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
@@ -418,7 +426,7 @@ impl Workshop {
     }
 
     /// Returns whether a file shows an older version, unchanged.
-    fn is_old(&self, touched: &Touched<'_>) -> bool {
+    fn is_old(&self, touched: &EditedPlanFile<'_>) -> bool {
         let newest = touched.work.course.newest().map(|newest| newest.number);
         let same = self.version_saying(touched.work, &touched.parsed);
         same.is_some() && same != newest
@@ -426,7 +434,7 @@ impl Workshop {
 
     /// Writes the file of a plan again that is in the wrong folder or missing. A missing file
     /// may not be a person's doing, so it gets no note.
-    fn put_back(&self, work: &Work) -> Result<Found, Failure> {
+    fn put_back(&self, work: &Work) -> Result<InboxFileOutcome, Failure> {
         let name = file_name(work);
         let mut folders = FOLDERS.iter();
         let lies = folders.any(|folder| self.root.join(folder).join(&name).exists());
@@ -442,12 +450,12 @@ impl Workshop {
 
     /// Rewrites the file of a plan to match the journal. The result and a note beside the file
     /// say why.
-    fn rewritten(&self, work: &Work, why: &str) -> Result<Found, Failure> {
+    fn rewritten(&self, work: &Work, why: &str) -> Result<InboxFileOutcome, Failure> {
         let conduct = self.conduct_of(work, LOOKING)?;
         let sheet = render(&self.sheet_of(work, conduct.as_ref())?);
         let theirs = self.theirs_in_plan(work, &sheet);
         let kept = self.keep_theirs(&theirs, &work.name())?;
-        self.put_plan(work, conduct.as_ref(), Over::Keep)?;
+        self.put_plan(work, conduct.as_ref(), PersonTextHandling::Keep)?;
         let file = self.plan_file(work);
         let mut lines = vec![why.to_owned()];
         lines.extend(kept.notes());
@@ -455,7 +463,7 @@ impl Workshop {
             lines.push(advice_for(work));
         }
         note::tell(&file, &lines)?;
-        Ok(Found {
+        Ok(InboxFileOutcome {
             file: self.in_workshop(&file),
             what: "rewritten",
             trace: Some(work.trace),
@@ -464,12 +472,12 @@ impl Workshop {
     }
 }
 
-fn wish_of(state: PlanState, folder: &str, status: PlanState) -> Wish {
+fn wish_of(state: PlanState, folder: &str, status: PlanState) -> PlanFileDecision {
     match (folder, status) {
-        _ if state != PlanState::Review => Wish::None,
-        (REJECTED, _) | (PLANS, PlanState::Rejected) => Wish::Reject,
-        (ACTIVE, _) | (_, PlanState::Approved) => Wish::Approve,
-        _ => Wish::None,
+        _ if state != PlanState::Review => PlanFileDecision::None,
+        (REJECTED, _) | (PLANS, PlanState::Rejected) => PlanFileDecision::Reject,
+        (ACTIVE, _) | (_, PlanState::Approved) => PlanFileDecision::Approve,
+        _ => PlanFileDecision::None,
     }
 }
 
@@ -485,7 +493,7 @@ fn reason_in(work: &Work, parsed: &ParsedPlanDocument) -> Option<String> {
         .find(|it| !it.trim().is_empty())
 }
 
-fn lines_of(Problems(problems): &Problems) -> Vec<String> {
+fn lines_of(WorkshopFailures(problems): &WorkshopFailures) -> Vec<String> {
     let line = |failure: &Failure| {
         let parts = [
             Some(failure.what.clone()),
@@ -498,7 +506,7 @@ fn lines_of(Problems(problems): &Problems) -> Vec<String> {
 }
 
 /// Explains why this file cannot decide anything, and names the command that can.
-fn unsafe_here(open: &safety::OpenToOthers, command: &str) -> Vec<String> {
+fn unsafe_here(open: &safety::TamperRisk, command: &str) -> Vec<String> {
     vec![
         format!(
             "a file decides only where nobody but you can write it, and {}; {}, then `artel inbox \
@@ -516,7 +524,7 @@ pub(super) fn all_in(folder: &Path) -> Vec<String> {
     let names = entries.filter(is_file);
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
     names
-        .filter(|name| InboxName::of(name) != InboxName::Passing)
+        .filter(|name| InboxFileKind::of(name) != InboxFileKind::Passing)
         .collect()
 }
 
@@ -530,8 +538,8 @@ pub(super) fn name_of(trace: TraceId) -> String {
     format!("{}{ENDING}", Work::name_of(trace))
 }
 
-fn said(touched: &Touched<'_>, what: &'static str, text: String) -> Found {
-    Found {
+fn said(touched: &EditedPlanFile<'_>, what: &'static str, text: String) -> InboxFileOutcome {
+    InboxFileOutcome {
         file: touched.shown.clone(),
         what,
         trace: Some(touched.work.trace),
@@ -544,9 +552,9 @@ fn refused(
     shown: String,
     trace: TraceId,
     problems: &[String],
-) -> Result<Found, Failure> {
+) -> Result<InboxFileOutcome, Failure> {
     note::write(file, problems)?;
-    Ok(Found {
+    Ok(InboxFileOutcome {
         file: shown,
         what: "refused",
         trace: Some(trace),

@@ -19,28 +19,28 @@ use artel_types::{
     EventDraft, Failure, FailureCode, RequestMoved, RequestRefused, StreamName, Timestamp, TraceId,
 };
 
-use super::look::Look;
+use super::look::InboxScanContext;
 use super::theirs::advice_for_request;
-use super::{Due, Found, InboxName, REQUESTS, note};
+use super::{Due, InboxFileKind, InboxFileOutcome, REQUESTS, note};
 use crate::caller::fresh_trace;
 use crate::portals::Portal;
 use crate::private::PRIVATE_FILE;
 use crate::trouble::file_failure;
-use crate::works::ask::{AskOrder, Prospect};
+use crate::works::ask::{RequestSubmission, UnrecordedRequest};
 use crate::works::sheets::{LONGEST_FILE, read_text};
 
 /// A field that cannot be used, and the remedy.
 pub(super) type Trouble = (String, String);
 
 /// The outcome of a look at a request file.
-enum Came {
+enum RequestFileOutcome {
     /// The file is known already, or another process is at work on it. The next scan takes it
     /// in.
     Nothing,
     /// A new request. Its file is complete.
-    New(Box<Prospect>),
+    New(Box<UnrecordedRequest>),
     /// A request under another name, or with its frontmatter restored.
-    Known(Found),
+    Known(InboxFileOutcome),
 }
 
 /// The reason why a file that a run put there is not a request.
@@ -48,56 +48,56 @@ const PLACED: &str = "a run put it here, so Artel does not take it for your requ
                       want of it under another name";
 
 /// The reason why a file is not taken in.
-enum Refusal {
+enum RequestFileRefusal {
     /// The person has to fix the file.
     Wrong(Vec<Trouble>),
     Failed(Failure),
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for RequestFileRefusal {
     fn from(failure: Failure) -> Self {
         Self::Failed(failure)
     }
 }
 
-impl Look<'_> {
+impl InboxScanContext<'_> {
     /// Takes in new requests and reports the problems of files that cannot be taken. All
     /// events are sent to the journal before any of them is waited for.
     pub(super) fn take_requests(
         &mut self,
         files: &[PathBuf],
-        found: &mut Vec<Found>,
+        found: &mut Vec<InboxFileOutcome>,
     ) -> Result<Vec<Due>, Failure> {
         let (mut taken, mut refused): (
-            Vec<(AppendAcknowledgement, Found, Due)>,
+            Vec<(AppendAcknowledgement, InboxFileOutcome, Due)>,
             Vec<AppendAcknowledgement>,
         ) = Default::default();
         for file in files {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let shown = format!("{REQUESTS}/{name}");
             match self.take_request(file, &shown) {
-                Ok(Came::Nothing) => note::settle(file),
-                Ok(Came::Known(known)) => {
+                Ok(RequestFileOutcome::Nothing) => note::settle(file),
+                Ok(RequestFileOutcome::Known(known)) => {
                     note::settle(file);
                     found.push(known);
                 }
-                Ok(Came::New(prospect)) => {
+                Ok(RequestFileOutcome::New(prospect)) => {
                     note::clear(file);
                     let ack = self.send(&prospect)?;
                     let at = self.workshop.caller.clock.now();
                     taken.push((ack, said(&prospect), due(&prospect, at)));
                 }
-                Err(Refusal::Wrong(troubles)) => {
+                Err(RequestFileRefusal::Wrong(troubles)) => {
                     let (text, ack) = self.refuse(file, &shown, &troubles)?;
                     refused.extend(ack);
-                    found.push(Found {
+                    found.push(InboxFileOutcome {
                         file: shown,
                         what: "refused",
                         trace: None,
                         text,
                     });
                 }
-                Err(Refusal::Failed(failure)) => return Err(failure),
+                Err(RequestFileRefusal::Failed(failure)) => return Err(failure),
             }
         }
         for ack in refused {
@@ -117,14 +117,18 @@ impl Look<'_> {
         Ok(turns)
     }
 
-    fn take_request(&mut self, file: &Path, shown: &str) -> Result<Came, Refusal> {
+    fn take_request(
+        &mut self,
+        file: &Path,
+        shown: &str,
+    ) -> Result<RequestFileOutcome, RequestFileRefusal> {
         if let Some(why) = unfit(file, shown) {
             return Err(wrong("file", why));
         }
         let bytes = artel_files::read_bounded(file, LONGEST_FILE);
         let bytes = match bytes {
             Err(error) if error.system_kind() == Some(std::io::ErrorKind::NotFound) => {
-                return Ok(Came::Nothing);
+                return Ok(RequestFileOutcome::Nothing);
             }
             other => other.map_err(|error| wrong("file", unread(&error)))?,
         };
@@ -138,11 +142,12 @@ impl Look<'_> {
             let what = "it has NUL bytes, so it is no text; save it as plain text in UTF-8";
             return Err(wrong("file", what));
         }
-        let read = read_request(&text)
-            .map_err(|complaints| Refusal::Wrong(complaints.iter().map(trouble).collect()))?;
+        let read = read_request(&text).map_err(|complaints| {
+            RequestFileRefusal::Wrong(complaints.iter().map(trouble).collect())
+        })?;
         let is_known = read.trace.and_then(|it| self.index.file_of(it)) == Some(shown);
         if is_known && self.index.is_ours(shown, &text) {
-            return Ok(Came::Nothing);
+            return Ok(RequestFileOutcome::Nothing);
         }
         if let Some(came) = self.known(&read, shown)? {
             return Ok(came);
@@ -166,11 +171,11 @@ impl Look<'_> {
         }
         let troubles = not_built(&read);
         if !troubles.is_empty() {
-            return Err(Refusal::Wrong(troubles));
+            return Err(RequestFileRefusal::Wrong(troubles));
         }
         let portal = self.portal_for(&read)?;
         if let Some(trouble) = self.role_trouble(read.agent.as_deref().unwrap_or("default")) {
-            return Err(Refusal::Wrong(vec![trouble]));
+            return Err(RequestFileRefusal::Wrong(vec![trouble]));
         }
         let mut prospect = self.workshop.outline(&order_of(&read), Some(portal))?;
         prospect.trace = match read.trace {
@@ -179,17 +184,21 @@ impl Look<'_> {
         };
         shown.clone_into(&mut prospect.request.file);
         if read_text(file).as_ref() != Some(&text) {
-            return Ok(Came::Nothing);
+            return Ok(RequestFileOutcome::Nothing);
         }
         let whole = render(&self.completed(read, &prospect));
         artel_files::write_atomic(file, whole.as_bytes(), PRIVATE_FILE)
             .map_err(|error| file_failure(FailureCode::W008, &error))?;
         self.index.note_ours(shown, &whole);
-        Ok(Came::New(Box::new(prospect)))
+        Ok(RequestFileOutcome::New(Box::new(prospect)))
     }
 
     /// Returns what is known of a file, or `None` if it may be a new request.
-    fn known(&mut self, read: &ParsedRequestFile, shown: &str) -> Result<Option<Came>, Refusal> {
+    fn known(
+        &mut self,
+        read: &ParsedRequestFile,
+        shown: &str,
+    ) -> Result<Option<RequestFileOutcome>, RequestFileRefusal> {
         let owner = self.index.trace_of(shown);
         if let Some(trace) = read.trace
             && let Some(file) = self.index.file_of(trace).map(str::to_owned)
@@ -211,7 +220,7 @@ impl Look<'_> {
         let short = owner.short();
         if read.trace.is_none() && self.redactor.redact(read.words.trim()) == words.trim() {
             self.workshop.write_request(&work, work.status())?;
-            return Ok(Some(Came::Known(Found {
+            return Ok(Some(RequestFileOutcome::Known(InboxFileOutcome {
                 file: shown.to_owned(),
                 what: "rewritten",
                 trace: Some(owner),
@@ -233,14 +242,14 @@ impl Look<'_> {
         trace: TraceId,
         read: &ParsedRequestFile,
         shown: &str,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<RequestFileOutcome, RequestFileRefusal> {
         // The process that took the file may not have recorded it yet.
         let Ok(work) = self.workshop.work(trace) else {
-            return Ok(Came::Nothing);
+            return Ok(RequestFileOutcome::Nothing);
         };
         let changed = self.workshop.changed_in_request(&work, read)?;
         if changed.is_empty() {
-            return Ok(Came::Nothing);
+            return Ok(RequestFileOutcome::Nothing);
         }
         let file = self.workshop.root.join(shown);
         let kept = self.workshop.keep_request(&work, &file)?;
@@ -257,7 +266,7 @@ impl Look<'_> {
             .chain([advice.clone()])
             .collect();
         note::tell(&file, &lines)?;
-        Ok(Came::Known(Found {
+        Ok(RequestFileOutcome::Known(InboxFileOutcome {
             file: shown.to_owned(),
             what: "rewritten",
             trace: Some(trace),
@@ -272,7 +281,7 @@ impl Look<'_> {
         trace: TraceId,
         other: &str,
         shown: &str,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<RequestFileOutcome, RequestFileRefusal> {
         let there = read_text(&self.workshop.root.join(other));
         let there = there.and_then(|text| read_request(&text).ok());
         if there.is_some_and(|there| there.trace == Some(trace)) {
@@ -288,7 +297,7 @@ impl Look<'_> {
         self.index.note(shown, trace);
         let work = self.workshop.work(trace)?;
         self.workshop.write_request(&work, work.status())?;
-        Ok(Came::Known(Found {
+        Ok(RequestFileOutcome::Known(InboxFileOutcome {
             file: shown.to_owned(),
             what: "moved",
             trace: Some(trace),
@@ -297,7 +306,7 @@ impl Look<'_> {
     }
 
     /// Fills in the fields that the person left out.
-    fn completed(&self, read: ParsedRequestFile, prospect: &Prospect) -> Request {
+    fn completed(&self, read: ParsedRequestFile, prospect: &UnrecordedRequest) -> Request {
         Request {
             trace: prospect.trace,
             created: read
@@ -318,7 +327,7 @@ impl Look<'_> {
     }
 
     /// Returns the portal of a request: the one it names, or the only one there is.
-    fn portal_for(&self, read: &ParsedRequestFile) -> Result<Portal, Refusal> {
+    fn portal_for(&self, read: &ParsedRequestFile) -> Result<Portal, RequestFileRefusal> {
         if let Some(name) = &read.portal {
             let known = self.portals.iter().find(|portal| portal.name == *name);
             return match known {
@@ -349,7 +358,7 @@ impl Look<'_> {
     }
 
     /// Sends a request to the journal, on condition that its trace is unused.
-    fn send(&mut self, prospect: &Prospect) -> Result<AppendAcknowledgement, Failure> {
+    fn send(&mut self, prospect: &UnrecordedRequest) -> Result<AppendAcknowledgement, Failure> {
         let (workshop, by) = (self.workshop, self.by.clone());
         let draft = workshop.request_draft(self.journal, prospect, by, &self.redactor)?;
         let batch = EventBatch::of([draft]).expecting(StreamName::work(prospect.trace), 0);
@@ -407,13 +416,13 @@ pub(super) fn all_in(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns whether a file belongs to a person: a request, or a file that cannot be one.
 pub(super) fn is_one(file: &Path) -> bool {
-    InboxName::at(file) != InboxName::Passing
+    InboxFileKind::at(file) != InboxFileKind::Passing
 }
 
 /// Explains why a file cannot be a request, regardless of its content.
 fn unfit(file: &Path, shown: &str) -> Option<String> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    if InboxName::of(&name) == InboxName::Other {
+    if InboxFileKind::of(&name) == InboxFileKind::Other {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         return Some(format!(
             "only Markdown is read here, files whose names end with `.md`; rename it to \
@@ -438,8 +447,8 @@ fn is_over(status: RequestStatus) -> bool {
     }
 }
 
-fn said(prospect: &Prospect) -> Found {
-    Found {
+fn said(prospect: &UnrecordedRequest) -> InboxFileOutcome {
+    InboxFileOutcome {
         file: prospect.request.file.clone(),
         what: "taken",
         trace: Some(prospect.trace),
@@ -447,7 +456,7 @@ fn said(prospect: &Prospect) -> Found {
     }
 }
 
-fn due(prospect: &Prospect, at: Timestamp) -> Due {
+fn due(prospect: &UnrecordedRequest, at: Timestamp) -> Due {
     (Reverse(prospect.request.urgency), at, prospect.trace)
 }
 
@@ -506,17 +515,17 @@ fn trouble(complaint: &FileComplaint) -> Trouble {
     (complaint.field.clone(), text)
 }
 
-fn wrong(field: &str, what: impl Into<String>) -> Refusal {
-    Refusal::Wrong(vec![(field.to_owned(), what.into())])
+fn wrong(field: &str, what: impl Into<String>) -> RequestFileRefusal {
+    RequestFileRefusal::Wrong(vec![(field.to_owned(), what.into())])
 }
 
-fn order_of(read: &ParsedRequestFile) -> AskOrder {
-    AskOrder {
+fn order_of(read: &ParsedRequestFile) -> RequestSubmission {
+    RequestSubmission {
         words: read.words.clone(),
         agent: read.agent.clone(),
         urgency: read.priority.unwrap_or_default(),
         source: RequestOrigin::File.as_str().to_owned(),
         verify: read.verify,
-        ..AskOrder::default()
+        ..RequestSubmission::default()
     }
 }

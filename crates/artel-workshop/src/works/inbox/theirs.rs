@@ -28,7 +28,7 @@ use crate::workshop::Workshop;
 const ARCHIVE: &str = "Inbox/Archive";
 
 /// A file with a person's words that are not on record.
-pub(crate) struct Theirs {
+pub(crate) struct UnrecordedTextFile {
     pub(crate) file: PathBuf,
     /// The words, or `None` if they are not UTF-8 text.
     text: Option<String>,
@@ -36,9 +36,9 @@ pub(crate) struct Theirs {
 
 /// Preserved copies of a person's texts: the original place and the place of the copy.
 #[derive(Default)]
-pub(crate) struct Kept(Vec<Copy>);
+pub(crate) struct PreservedTexts(Vec<PreservedTextCopy>);
 
-struct Copy {
+struct PreservedTextCopy {
     /// The original file, relative to the workshop.
     shown: String,
     /// The copy, relative to the workshop.
@@ -48,7 +48,7 @@ struct Copy {
     is_fresh: bool,
 }
 
-impl Kept {
+impl PreservedTexts {
     /// Says where the copies are.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|it| {
@@ -91,7 +91,7 @@ impl Kept {
 impl Workshop {
     /// Returns the files of a plan that hold a person's words, in any folder. `ours` is the
     /// text that would be written.
-    pub(crate) fn theirs_in_plan(&self, work: &Work, ours: &str) -> Vec<Theirs> {
+    pub(crate) fn theirs_in_plan(&self, work: &Work, ours: &str) -> Vec<UnrecordedTextFile> {
         let name = format!("{}_plan.md", work.name());
         let files = FOLDERS
             .iter()
@@ -101,7 +101,7 @@ impl Workshop {
             .collect()
     }
 
-    fn theirs_at(&self, work: &Work, file: PathBuf, ours: &str) -> Option<Theirs> {
+    fn theirs_at(&self, work: &Work, file: PathBuf, ours: &str) -> Option<UnrecordedTextFile> {
         if !file.symlink_metadata().ok()?.is_file() {
             return None;
         }
@@ -109,7 +109,7 @@ impl Workshop {
         let is_known = text.as_ref().is_some_and(|text| {
             text.trim().is_empty() || text == ours || self.is_on_record(work, text)
         });
-        (!is_known).then_some(Theirs { file, text })
+        (!is_known).then_some(UnrecordedTextFile { file, text })
     }
 
     /// Returns whether a text equals a recorded version, with recorded comments only.
@@ -143,8 +143,12 @@ impl Workshop {
     }
 
     /// Keeps copies of a person's words in the archive. Equal texts are kept once.
-    pub(crate) fn keep_theirs(&self, theirs: &[Theirs], stem: &str) -> Result<Kept, Failure> {
-        let mut kept = Kept::default();
+    pub(crate) fn keep_theirs(
+        &self,
+        theirs: &[UnrecordedTextFile],
+        stem: &str,
+    ) -> Result<PreservedTexts, Failure> {
+        let mut kept = PreservedTexts::default();
         let failed = |error| file_failure(FailureCode::W008, &error);
         for one in theirs {
             let archive = self.root.join(ARCHIVE);
@@ -167,7 +171,7 @@ impl Workshop {
                     Failure::new(FailureCode::W008, what).because(error.to_string())
                 })?,
             }
-            kept.0.push(Copy {
+            kept.0.push(PreservedTextCopy {
                 shown: self.in_workshop(&one.file),
                 copy: self.in_workshop(&at),
                 at,
@@ -219,24 +223,24 @@ impl Workshop {
 
     /// Before the file of a request is overwritten, keeps what a person wrote into it since it
     /// was taken in.
-    pub(crate) fn keep_request(&self, work: &Work, file: &Path) -> Result<Kept, Failure> {
+    pub(crate) fn keep_request(&self, work: &Work, file: &Path) -> Result<PreservedTexts, Failure> {
         if !file.symlink_metadata().is_ok_and(|about| about.is_file()) {
-            return Ok(Kept::default());
+            return Ok(PreservedTexts::default());
         }
         let text = read_text(file);
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            return Ok(Kept::default());
+            return Ok(PreservedTexts::default());
         }
         let read = text.as_ref().and_then(|text| read_request(text).ok());
         if let Some(read) = read {
             let changed = self.changed_in_request(work, &read)?;
             if changed.iter().all(|field| *field == "status") {
-                return Ok(Kept::default());
+                return Ok(PreservedTexts::default());
             }
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let file = file.to_owned();
-        self.keep_theirs(&[Theirs { file, text }], &stem)
+        self.keep_theirs(&[UnrecordedTextFile { file, text }], &stem)
     }
 
     /// Keeps a page before it is overwritten, unless it is as it was written.
@@ -244,17 +248,17 @@ impl Workshop {
         &self,
         file: &Path,
         is_as_written: impl Fn(&str) -> bool,
-    ) -> Result<Kept, Failure> {
+    ) -> Result<PreservedTexts, Failure> {
         if !file.symlink_metadata().is_ok_and(|about| about.is_file()) {
-            return Ok(Kept::default());
+            return Ok(PreservedTexts::default());
         }
         let text = read_text(file);
         if text.as_deref().is_some_and(is_as_written) {
-            return Ok(Kept::default());
+            return Ok(PreservedTexts::default());
         }
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let file = file.to_owned();
-        self.keep_theirs(&[Theirs { file, text }], &stem)
+        self.keep_theirs(&[UnrecordedTextFile { file, text }], &stem)
     }
 
     /// Returns a path relative to the workshop, as people see it.

@@ -4,13 +4,13 @@ use artel_types::plan::StepState;
 use artel_types::{Fact, counted};
 
 use super::page::{bounded, code, line};
-use super::past::Past;
+use super::past::PastPlanRun;
 use super::sections::inline;
 
 /// Longest reason for a failed attempt in a report, in bytes.
 const LONGEST_REASON: usize = 1_500;
 
-pub(super) fn error(past: &Past) -> String {
+pub(super) fn error(past: &PastPlanRun) -> String {
     let why = past.ended.as_ref().and_then(|(_, ended)| ended.why.clone());
     let why = why.unwrap_or_else(|| "its steps did not all pass".to_owned());
     let state = past
@@ -24,7 +24,7 @@ pub(super) fn error(past: &Past) -> String {
 }
 
 /// Lists the reasons why attempts at steps failed.
-pub(super) fn tried(past: &Past) -> String {
+pub(super) fn tried(past: &PastPlanRun) -> String {
     let mut text = String::new();
     for (number, (spec, step)) in past.conduct.steps().enumerate() {
         let failed = past.events.iter().filter_map(|event| match &event.fact {
@@ -56,7 +56,7 @@ pub(super) fn tried(past: &Past) -> String {
     text
 }
 
-pub(super) fn context(past: &Past) -> String {
+pub(super) fn context(past: &PastPlanRun) -> String {
     let last_step = past
         .events
         .iter()

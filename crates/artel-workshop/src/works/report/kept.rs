@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use artel_types::{Failure, FailureCode, RunId};
 
 use crate::trouble::file_failure;
-use crate::works::inbox::Kept;
+use crate::works::inbox::PreservedTexts;
 use crate::workshop::Workshop;
 
 /// Advice for a person whose words were in a report.
@@ -22,7 +22,7 @@ impl Workshop {
         let is_known = |there: &str| {
             there.trim().is_empty() || there == text || known.contains(&hash_of(there))
         };
-        let kept: Kept = self.keep_page(file, is_known)?;
+        let kept: PreservedTexts = self.keep_page(file, is_known)?;
         // The previous text also counts, because the new one may not be in place yet.
         let last = known.last().cloned();
         let hashes: Vec<String> = last.into_iter().chain([hash_of(text)]).collect();

@@ -3,15 +3,15 @@
 use artel_types::plan::PlanState;
 
 use super::failed;
-use super::past::Past;
+use super::past::PastPlanRun;
 use super::sections as section;
 
 /// Longest quote of a request, in bytes.
 const LONGEST_REQUEST: usize = 8_000;
 
 /// Renders the report of a finished run.
-pub(super) fn render(past: &Past, words: &str) -> String {
-    let mut page = Page::default();
+pub(super) fn render(past: &PastPlanRun, words: &str) -> String {
+    let mut page = ReportPageWriter::default();
     page.raw(&front(past));
     page.raw(&format!("# {}\n", line(&past.conduct.plan().title)));
     page.section("Summary", &section::summary(past));
@@ -35,7 +35,7 @@ pub(super) fn render(past: &Past, words: &str) -> String {
     page.text
 }
 
-impl Past {
+impl PastPlanRun {
     /// Returns the word for the outcome: `completed` or `failed`.
     pub(super) fn status(&self) -> &'static str {
         match &self.ended {
@@ -47,11 +47,11 @@ impl Past {
 
 /// A Markdown page under construction.
 #[derive(Default)]
-struct Page {
+struct ReportPageWriter {
     text: String,
 }
 
-impl Page {
+impl ReportPageWriter {
     fn raw(&mut self, text: &str) {
         self.text.push_str(text);
     }
@@ -64,7 +64,7 @@ impl Page {
     }
 }
 
-fn front(past: &Past) -> String {
+fn front(past: &PastPlanRun) -> String {
     let (at, ended) = match &past.ended {
         Some((at, ended)) => (at.to_string(), ended.state.as_str()),
         None => (String::new(), ""),

@@ -17,7 +17,7 @@ use crate::works::Work;
 use crate::workshop::Workshop;
 
 /// One run of a plan, as recorded.
-pub(crate) struct Past {
+pub(crate) struct PastPlanRun {
     pub(crate) work: Work,
     pub(crate) run: RunId,
     /// The version of the plan that the run began with.
@@ -42,7 +42,7 @@ pub(crate) struct Past {
 }
 
 impl Workshop {
-    pub(crate) fn past(&self, work: Work, run: RunId) -> Result<Past, Failure> {
+    pub(crate) fn past(&self, work: Work, run: RunId) -> Result<PastPlanRun, Failure> {
         let of_run = |event: &&Event| matches!(&event.fact, Fact::PlanEnded(it) if it.run == run);
         let ended = work.events.iter().rfind(of_run);
         let until = ended.map_or(u64::MAX, |event| event.seq);
@@ -69,7 +69,7 @@ impl Workshop {
             at_once: 1,
             failure: OnFailure::Continue,
         };
-        let mut past = Past {
+        let mut past = PastPlanRun {
             conduct: PlanRun::new(plan, rules),
             events: self.run_events(run)?,
             begun: None,
@@ -111,7 +111,7 @@ impl Workshop {
     }
 }
 
-impl Past {
+impl PastPlanRun {
     /// Returns the proofs, in the order in which they were made.
     pub(crate) fn proofs(&self) -> impl Iterator<Item = &ProofRecorded> {
         self.events.iter().filter_map(|event| match &event.fact {

@@ -9,10 +9,10 @@ use artel_types::{
 };
 
 use super::page::{bounded, cell, code, line, table};
-use super::past::Past;
+use super::past::PastPlanRun;
 use crate::works::changeset::{self, proof_line};
 
-pub(super) fn summary(past: &Past) -> String {
+pub(super) fn summary(past: &PastPlanRun) -> String {
     let plan = past.conduct.plan();
     let (done, all) = past.conduct.progress();
     let mut text = bounded(plan.overview.trim(), 4_000);
@@ -39,7 +39,7 @@ pub(super) fn summary(past: &Past) -> String {
     text
 }
 
-pub(super) fn steps(past: &Past) -> String {
+pub(super) fn steps(past: &PastPlanRun) -> String {
     let rows: Vec<Vec<String>> = past
         .conduct
         .steps()
@@ -61,7 +61,7 @@ pub(super) fn steps(past: &Past) -> String {
 }
 
 /// Returns the verifiers' verdicts on the last attempt at a step.
-fn verdicts(past: &Past, step: &str, round: u32) -> String {
+fn verdicts(past: &PastPlanRun, step: &str, round: u32) -> String {
     let judged = past.events.iter().filter_map(|event| match &event.fact {
         Fact::StepJudged(it) if it.step == step && it.round == round => Some(it),
         _ => None,
@@ -92,7 +92,7 @@ fn verdict(judged: &StepJudged) -> String {
     text
 }
 
-pub(super) fn changes(past: &Past) -> String {
+pub(super) fn changes(past: &PastPlanRun) -> String {
     let files = past.created.as_ref().map(|made| made.files.as_slice());
     let files = files.unwrap_or_default();
     let part = |title: &str, kinds: &[FileChangeKind]| {
@@ -133,7 +133,7 @@ fn lines_of(file: &FileChange) -> String {
     }
 }
 
-pub(super) fn git(past: &Past) -> String {
+pub(super) fn git(past: &PastPlanRun) -> String {
     let Some(made) = &past.created else {
         return "Nothing was committed.".to_owned();
     };
@@ -162,7 +162,7 @@ pub(super) fn git(past: &Past) -> String {
     text
 }
 
-pub(super) fn evidence(past: &Past) -> String {
+pub(super) fn evidence(past: &PastPlanRun) -> String {
     let rows: Vec<Vec<String>> = past.proofs().map(|proof| proof_row(past, proof)).collect();
     let head = ["Where", "Step", "What", "Exit", "Tests", "Holds", "Tree"];
     let mut text = table(&head, &rows);
@@ -181,7 +181,7 @@ pub(super) fn evidence(past: &Past) -> String {
     text
 }
 
-fn proof_row(past: &Past, proof: &ProofRecorded) -> Vec<String> {
+fn proof_row(past: &PastPlanRun, proof: &ProofRecorded) -> Vec<String> {
     let step = proof.step.as_deref();
     let number = step.and_then(|step| past.conduct.plan().number(step));
     let step = number.map(|number| format!("{number}, loop {}", proof.round));
@@ -204,7 +204,7 @@ fn proof_row(past: &Past, proof: &ProofRecorded) -> Vec<String> {
     ]
 }
 
-pub(super) fn deferred(past: &Past) -> String {
+pub(super) fn deferred(past: &PastPlanRun) -> String {
     let mut lines: Vec<String> = match &past.created {
         Some(made) => made.deferred.clone(),
         None => crate::works::deferred(&past.conduct),
@@ -224,7 +224,7 @@ pub(super) fn deferred(past: &Past) -> String {
     bullets(&lines)
 }
 
-pub(super) fn decisions(past: &Past) -> String {
+pub(super) fn decisions(past: &PastPlanRun) -> String {
     let mut answers = answers(past);
     // Decisions about another run's changeset are in that run's report.
     if past.work.changeset.as_ref().map(|it| it.run) != Some(past.run) {
@@ -254,7 +254,7 @@ pub(super) fn decisions(past: &Past) -> String {
 }
 
 /// Lists the answers that people gave while the plan was carried out.
-fn answers(past: &Past) -> Vec<String> {
+fn answers(past: &PastPlanRun) -> Vec<String> {
     let mut asked: BTreeMap<&str, &str> = BTreeMap::new();
     let mut lines = Vec::new();
     for event in &past.events {
@@ -278,7 +278,7 @@ fn answers(past: &Past) -> Vec<String> {
     lines
 }
 
-pub(super) fn used(past: &Past) -> String {
+pub(super) fn used(past: &PastPlanRun) -> String {
     let name = past.work.name();
     let mut links = vec![format!("[[{name}]]"), format!("[[{name}_plan]]")];
     let portal = past.work.request.portal.as_ref();
@@ -298,7 +298,7 @@ pub(super) fn used(past: &Past) -> String {
     bullets(&links)
 }
 
-pub(super) fn reasoning(past: &Past) -> String {
+pub(super) fn reasoning(past: &PastPlanRun) -> String {
     let plan = past.conduct.plan();
     let mut text = super::page::quoted(&plan.reasoning);
     if !plan.risks.is_empty() {
@@ -308,11 +308,11 @@ pub(super) fn reasoning(past: &Past) -> String {
     text
 }
 
-pub(super) fn money(past: &Past) -> String {
+pub(super) fn money(past: &PastPlanRun) -> String {
     crate::runs::price(past.metrics.cost)
 }
 
-pub(super) fn cost(past: &Past) -> String {
+pub(super) fn cost(past: &PastPlanRun) -> String {
     let took = &past.metrics;
     let tokens = |count: u64| Tokens(count).to_string();
     let cost = money(past);
@@ -338,7 +338,7 @@ pub(super) fn cost(past: &Past) -> String {
     )
 }
 
-pub(super) fn next(past: &Past) -> String {
+pub(super) fn next(past: &PastPlanRun) -> String {
     let short = past.work.trace.short();
     let mut lines = Vec::new();
     let row = changeset::row(&past.work).filter(|row| row.run == past.run);
@@ -368,7 +368,7 @@ pub(super) fn next(past: &Past) -> String {
 
 /// Links to the request and the plan. Plans move between folders, so the link holds only
 /// the file name.
-pub(super) fn links(past: &Past) -> String {
+pub(super) fn links(past: &PastPlanRun) -> String {
     let request = past.work.request.file.as_str();
     let request = request.strip_suffix(".md").unwrap_or(request);
     let name = past.work.name();

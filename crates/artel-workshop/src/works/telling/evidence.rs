@@ -11,7 +11,7 @@ use crate::workshop::Workshop;
 /// The result of a check or a verifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum TimelineVerdict {
     Passed,
     Failed,
     /// A person waived the failure.
@@ -20,8 +20,8 @@ pub enum Verdict {
 
 /// A proof, a check or a verdict.
 #[derive(Debug, Clone, Serialize)]
-pub struct Evidence {
-    pub verdict: Verdict,
+pub struct TimelineEvidence {
+    pub verdict: TimelineVerdict,
     /// The source: `proof`, `checks`, the verifier's name, `attempt`, `step` or `person`.
     pub by: String,
     /// The subject, on one line.
@@ -35,7 +35,7 @@ pub struct Evidence {
     pub output: String,
 }
 
-impl From<bool> for Verdict {
+impl From<bool> for TimelineVerdict {
     fn from(is_passed: bool) -> Self {
         if is_passed {
             Self::Passed
@@ -46,7 +46,7 @@ impl From<bool> for Verdict {
 }
 
 /// Returns the evidence that an event adds to an attempt, with the id of the step.
-pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> {
+pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, TimelineEvidence)> {
     Some(match fact {
         Fact::ProofRecorded(it) => (it.step.clone()?, proof(workshop, &it)),
         Fact::StepChecked(it) => {
@@ -60,7 +60,7 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
         Fact::StepJudged(it) => (it.step.clone(), judged(workshop, it)),
         Fact::StepFailed(it) => {
             let head = "the attempt".to_owned();
-            let mut made = found(Verdict::Failed, "attempt", head, Vec::new());
+            let mut made = found(TimelineVerdict::Failed, "attempt", head, Vec::new());
             made.output = cut(read(workshop, &it.why));
             (it.step, made)
         }
@@ -69,18 +69,18 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
                 Some(fault) => format!("what the architect says: {fault} at fault"),
                 None => "what the architect says".to_owned(),
             };
-            let mut made = found(Verdict::Failed, "architect", head, Vec::new());
+            let mut made = found(TimelineVerdict::Failed, "architect", head, Vec::new());
             made.output = cut(read(workshop, &it.advice));
             (it.step, made)
         }
         Fact::StepWaived(it) => {
             let mut lines = vec![it.reason];
             lines.extend(it.finding.map(|it| it.told()));
-            let made = found(Verdict::Waived, "person", it.what, lines);
+            let made = found(TimelineVerdict::Waived, "person", it.what, lines);
             (it.step, made)
         }
         Fact::StepSettled(it) => {
-            let made = found(Verdict::Failed, "step", it.state, vec![it.why]);
+            let made = found(TimelineVerdict::Failed, "step", it.state, vec![it.why]);
             (it.step, made)
         }
         _ => return None,
@@ -88,7 +88,7 @@ pub(super) fn of(workshop: &Workshop, fact: Fact) -> Option<(String, Evidence)> 
 }
 
 /// Returns the evidence that a step passed.
-pub(super) fn passed(it: &StepPassed) -> Evidence {
+pub(super) fn passed(it: &StepPassed) -> TimelineEvidence {
     let mut lines = it.files.clone();
     lines.extend(it.waived.iter().map(|what| format!("waived: {what}")));
     let commit: String = it.commit.iter().flat_map(|it| it.chars().take(8)).collect();
@@ -97,10 +97,10 @@ pub(super) fn passed(it: &StepPassed) -> Evidence {
     } else {
         format!("the step, as commit {commit}")
     };
-    found(Verdict::Passed, "step", head, lines)
+    found(TimelineVerdict::Passed, "step", head, lines)
 }
 
-fn judged(workshop: &Workshop, it: StepJudged) -> Evidence {
+fn judged(workshop: &Workshop, it: StepJudged) -> TimelineEvidence {
     let mut lines = it.evidence;
     lines.extend(it.findings.iter().map(|found| {
         let line = found.line.map_or(String::new(), |line| format!(":{line}"));
@@ -113,22 +113,22 @@ fn judged(workshop: &Workshop, it: StepJudged) -> Evidence {
     made
 }
 
-fn proof(workshop: &Workshop, it: &ProofRecorded) -> Evidence {
+fn proof(workshop: &Workshop, it: &ProofRecorded) -> TimelineEvidence {
     let mut lines: Vec<String> = Vec::new();
     if let (Some(passed), Some(failed)) = (it.passed, it.failed) {
         lines.push(format!("{passed} passed, {failed} failed"));
     }
     let failures = it.failures.iter();
     lines.extend(failures.map(|test| format!("{}: {}", test.name, test.message)));
-    Evidence {
+    TimelineEvidence {
         place: Some(it.place),
         output: cut(read(workshop, &it.output)),
         ..found(it.holds.into(), "proof", it.what.clone(), lines)
     }
 }
 
-fn found(verdict: Verdict, by: &str, head: String, lines: Vec<String>) -> Evidence {
-    Evidence {
+fn found(verdict: TimelineVerdict, by: &str, head: String, lines: Vec<String>) -> TimelineEvidence {
+    TimelineEvidence {
         verdict,
         by: by.to_owned(),
         head,

@@ -1,12 +1,15 @@
 //! Output of the commands that show roles.
 
-use artel_workshop::{AgentRow, Caller, Problems};
+use artel_workshop::{AgentRow, CommandContext, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, harmless_lines, table};
 use crate::screen::{Paint, Screen};
 
-pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn list(
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let agents = caller.agents()?;
     if screen.json {
         screen.value(&agents)?;
@@ -38,7 +41,11 @@ pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
     Ok(Verdict::Done)
 }
 
-pub(super) fn show(id: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn show(
+    id: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let agent = caller.agent(id)?;
     if screen.json {
         screen.value(&agent)?;

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Read as _};
 
 use artel_types::plan::{StepVerification, Urgency};
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Caller, Problems};
+use artel_workshop::{CommandContext, WorkshopFailures};
 
 use super::{Args, urgency, verify};
 use crate::prompt::typed;
@@ -23,7 +23,11 @@ pub(super) struct Asked {
     pub(super) source: &'static str,
 }
 
-pub(super) fn asked(args: &Args, caller: &Caller, screen: &Screen) -> Result<Asked, Problems> {
+pub(super) fn asked(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &Screen,
+) -> Result<Asked, WorkshopFailures> {
     if args.interactive {
         return conversed(args, screen);
     }
@@ -78,7 +82,7 @@ fn piped() -> Result<String, Failure> {
 }
 
 /// Asks for one thing after the other, except for what was given as a flag.
-fn conversed(args: &Args, screen: &Screen) -> Result<Asked, Problems> {
+fn conversed(args: &Args, screen: &Screen) -> Result<Asked, WorkshopFailures> {
     if screen.json || !io::stdin().is_terminal() {
         return Err(
             Failure::new(FailureCode::C006, "nobody is here to be asked")

@@ -1,7 +1,7 @@
 //! Output of the commands that show changesets.
 
 use artel_types::{FileChange, FileChangeKind, ProofRecorded, Tokens};
-use artel_workshop::{ChangesetRow, ChangesetShown, Problems};
+use artel_workshop::{ChangesetDetail, ChangesetRow, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, counted, harmless, harmless_lines, price, table};
@@ -19,7 +19,10 @@ pub(super) enum Much {
 /// Maximum number of lines of one kind on a page.
 const ON_A_PAGE: usize = 8;
 
-pub(super) fn list(rows: &[ChangesetRow], screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn list(
+    rows: &[ChangesetRow],
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&rows)?;
         return Ok(Verdict::Done);
@@ -53,10 +56,10 @@ fn cells(row: &ChangesetRow) -> Vec<String> {
 }
 
 pub(super) fn diff(
-    shown: &ChangesetShown,
+    shown: &ChangesetDetail,
     diff: &str,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "changeset": shown, "diff": diff }))?;
     } else {
@@ -66,10 +69,10 @@ pub(super) fn diff(
 }
 
 pub(super) fn show(
-    shown: &ChangesetShown,
+    shown: &ChangesetDetail,
     much: Much,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(shown)?;
         return Ok(Verdict::Done);
@@ -120,7 +123,11 @@ pub(super) fn show(
     Ok(Verdict::Done)
 }
 
-fn proofs(shown: &ChangesetShown, much: Much, screen: &mut Screen) -> Result<(), Problems> {
+fn proofs(
+    shown: &ChangesetDetail,
+    much: Much,
+    screen: &mut Screen,
+) -> Result<(), WorkshopFailures> {
     let line = if shown.row.proven {
         shown.proof.clone()
     } else {
@@ -159,7 +166,7 @@ fn listed(
     lines: impl ExactSizeIterator<Item = String>,
     much: Much,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     let count = lines.len();
     let shown = match much {
         Much::Page => ON_A_PAGE,
@@ -193,7 +200,7 @@ fn state(row: &ChangesetRow) -> String {
     }
 }
 
-fn branch(shown: &ChangesetShown) -> String {
+fn branch(shown: &ChangesetDetail) -> String {
     let into = shown
         .row
         .into
@@ -229,7 +236,7 @@ fn file(file: &FileChange) -> String {
     format!("{kind} {}  {lines}", harmless(&file.name()))
 }
 
-fn cost(shown: &ChangesetShown) -> String {
+fn cost(shown: &ChangesetDetail) -> String {
     let money = price(shown.cost);
     let seconds = shown.millis / 1_000;
     format!("{} tokens, {money}, {seconds} s", Tokens(shown.tokens))

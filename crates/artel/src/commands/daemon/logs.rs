@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artel_workshop::{Problems, Workshop};
+use artel_workshop::{Workshop, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::harmless;
@@ -26,7 +26,7 @@ pub(super) fn run(
     args: &Args,
     workshop: &Workshop,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let log = workshop.daemon_said_last();
     let lines: Vec<&str> = log.text.lines().collect();
     if lines.is_empty() && !args.follow {
@@ -59,7 +59,7 @@ pub(super) fn run(
     }
 }
 
-fn show(line: &str, screen: &mut Screen) -> Result<(), Problems> {
+fn show(line: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "line": line }))
     } else {

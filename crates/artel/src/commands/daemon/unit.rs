@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use artel_types::{Failure, FailureCode};
-use artel_workshop::{Problems, Workshop};
+use artel_workshop::{Workshop, WorkshopFailures};
 use serde_json::json;
 
 use crate::Verdict;
@@ -23,7 +23,7 @@ pub(super) fn run(
     args: &Args,
     workshop: &Workshop,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     if !args.user {
         return Err(
             Failure::new(FailureCode::C005, "the daemon is installed for one person")

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use artel_journal::{self as journal, JournalRecord, JournalSubscription};
 use artel_types::Failure;
-use artel_workshop::{Caller, Problems, Workshop};
+use artel_workshop::{CommandContext, Workshop, WorkshopFailures};
 
 use super::filter::{FilterArgs, count};
 use crate::Verdict;
@@ -84,7 +84,11 @@ pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
 #[command(after_help = "Example: artel journal stats --json")]
 pub(super) struct Stats {}
 
-pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn tail(
+    args: &Tail,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let filter = args.filter.filter(caller.clock())?;
@@ -107,7 +111,10 @@ pub(super) fn tail(args: &Tail, caller: &Caller, screen: &mut Screen) -> Result<
 }
 
 /// Shows events as they arrive. Ctrl-C ends the process, which loses nothing.
-fn follow(mut following: JournalSubscription, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn follow(
+    mut following: JournalSubscription,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     loop {
         screen.flush()?;
         if let Some(record) = following
@@ -123,7 +130,7 @@ fn follow(mut following: JournalSubscription, screen: &mut Screen) -> Result<Ver
     }
 }
 
-fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), Problems> {
+fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), WorkshopFailures> {
     if screen.json {
         return records.iter().try_for_each(|record| screen.value(record));
     }
@@ -133,9 +140,9 @@ fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), Problems> 
 
 pub(super) fn query(
     args: &Query,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let mut query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
@@ -165,7 +172,7 @@ fn show_page(
     workshop: &Workshop,
     mut query: journal::EventQuery,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     let is_cut = query.limit.is_none();
     query.limit.get_or_insert(LONGEST_TABLE);
     let records = workshop
@@ -186,7 +193,7 @@ fn json(
     workshop: &Workshop,
     query: &journal::EventQuery,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     screen.raw("[")?;
     let mut separator = "";
     each(workshop, query, |record| {
@@ -201,7 +208,7 @@ fn csv(
     workshop: &Workshop,
     query: &journal::EventQuery,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     let mut writer = csv::Writer::from_writer(screen.writer());
     let failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(cause) => stopped(cause),
@@ -257,8 +264,8 @@ fn csv(
 fn each(
     workshop: &Workshop,
     query: &journal::EventQuery,
-    mut print: impl FnMut(JournalRecord) -> Result<(), Problems>,
-) -> Result<(), Problems> {
+    mut print: impl FnMut(JournalRecord) -> Result<(), WorkshopFailures>,
+) -> Result<(), WorkshopFailures> {
     let mut stopped = None;
     workshop
         .reader_as_it_is()?
@@ -275,9 +282,9 @@ fn each(
 
 pub(super) fn export(
     args: &Export,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
@@ -315,9 +322,9 @@ pub(super) fn export(
 
 pub(super) fn stats(
     _args: &Stats,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let count = workshop.stats()?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use artel_journal::{RestoreCandidate, RestoreSource};
 use artel_types::{Failure, FailureCode, FailureKind};
-use artel_workshop::{Caller, Noted, Problems, RestorePlan};
+use artel_workshop::{CommandContext, OutcomeWithNotes, RestorePreview, WorkshopFailures};
 
 use super::filter::moment;
 use crate::Verdict;
@@ -65,9 +65,9 @@ pub(super) struct Prune {
 
 pub(super) fn verify(
     _args: &Verify,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let verified = caller.workshop()?.verify()?;
     if screen.json {
         screen.value(&verified)?;
@@ -104,10 +104,10 @@ pub(super) fn verify(
 
 pub(super) fn backup(
     _args: &Backup,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
-    let Noted {
+) -> Result<Verdict, WorkshopFailures> {
+    let OutcomeWithNotes {
         done: backup,
         notes,
     } = caller.workshop()?.back_up()?;
@@ -131,9 +131,9 @@ pub(super) fn backup(
 
 pub(super) fn restore(
     args: &Restore,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let plan = workshop.plan_restore(args.file.as_deref())?;
     let Some(chosen) = choose(&plan, args.take)? else {
@@ -180,7 +180,7 @@ pub(super) fn restore(
 
 /// Returns the candidate to restore from, or `None` if the journal is intact and none was
 /// requested.
-fn choose(plan: &RestorePlan, take: Option<Take>) -> Result<Option<&RestoreCandidate>, Failure> {
+fn choose(plan: &RestorePreview, take: Option<Take>) -> Result<Option<&RestoreCandidate>, Failure> {
     let Some(take) = take else {
         let best = plan.candidates.first();
         return Ok(best.filter(|_| !plan.is_intact));
@@ -224,9 +224,9 @@ fn described(candidate: &RestoreCandidate) -> String {
 
 pub(super) fn prune(
     args: &Prune,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let before = moment("--before", Some(&args.before), caller.clock())?;
     let Some(before) = before else {
@@ -250,7 +250,7 @@ pub(super) fn prune(
         screen.say("nothing was changed");
         return Ok(Verdict::Done);
     }
-    let Noted {
+    let OutcomeWithNotes {
         done: pruned,
         notes,
     } = workshop.prune(before)?;

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use artel_types::{RunId, TraceId};
-use artel_workshop::{Caller, Edited, PlanLook, Problems, Work, Workshop};
+use artel_workshop::{
+    CommandContext, PlanEditOutcome, PlanVersionDetail, Work, Workshop, WorkshopFailures,
+};
 use serde_json::json;
 
 use super::How;
@@ -22,9 +24,9 @@ pub(super) fn approve(
     id: &str,
     hash: Option<&str>,
     how: &How,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     // The person sees what it takes, and whether the remaining budgets suffice, before
     // agreeing.
@@ -50,7 +52,7 @@ pub(super) fn approve(
 }
 
 /// Shows what each step of a plan is expected to take, and which model it uses.
-fn estimated(look: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
+fn estimated(look: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     screen.notes(&look.short);
     if screen.json {
         let (tokens, cost) = look.total();
@@ -84,9 +86,9 @@ pub(super) fn go(
     work: &Work,
     run: RunId,
     how: &How,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let driver = workshop
         .standing_of(run)
         .ok()
@@ -115,7 +117,7 @@ fn elsewhere(
     run: RunId,
     driver: &str,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let short = trace.short();
     if screen.json {
         screen.value(
@@ -134,9 +136,9 @@ pub(super) fn revise(
     id: &str,
     comments: &[String],
     model: Option<&str>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     runtime::block_on(workshop.ensure_model(model))??;
     let work = workshop.comment_plan(id, comments, model)?;
@@ -149,9 +151,9 @@ pub(super) fn revise(
 pub(super) fn edit(
     id: &str,
     file: Option<&Path>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let edited = match file {
@@ -170,9 +172,9 @@ pub(super) fn edit(
     };
     let short = work.trace.short();
     let (word, version) = match edited {
-        Edited::Unchanged => ("unchanged", None),
-        Edited::InReview { version } => ("review", Some(version)),
-        Edited::Adopted { version, .. } => ("adopted", Some(version)),
+        PlanEditOutcome::Unchanged => ("unchanged", None),
+        PlanEditOutcome::InReview { version } => ("review", Some(version)),
+        PlanEditOutcome::Adopted { version, .. } => ("adopted", Some(version)),
     };
     if screen.json {
         screen.value(
@@ -181,8 +183,8 @@ pub(super) fn edit(
         return Ok(Verdict::Done);
     }
     match edited {
-        Edited::Unchanged => screen.line("nothing changed")?,
-        Edited::InReview { version } => {
+        PlanEditOutcome::Unchanged => screen.line("nothing changed")?,
+        PlanEditOutcome::InReview { version } => {
             let work = workshop.work(work.trace)?;
             let difference = workshop.plan_difference(&work, Some((version - 1, version)))?;
             screen.line(harmless_lines(&difference.text))?;
@@ -190,7 +192,7 @@ pub(super) fn edit(
                 "version {version} is yours and in review: `artel plan approve {short}`"
             ))?;
         }
-        Edited::Adopted { version, run } => {
+        PlanEditOutcome::Adopted { version, run } => {
             let driver = workshop
                 .standing_of(run)
                 .ok()
@@ -207,9 +209,9 @@ pub(super) fn edit(
 pub(super) fn reject(
     id: &str,
     reason: &str,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let work = caller.workshop()?.reject_plan(id, reason)?;
     told(&work, "rejected", screen)
 }
@@ -217,9 +219,9 @@ pub(super) fn reject(
 pub(super) fn cancel(
     id: &str,
     reason: &str,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let noted = runtime::block_on(workshop.cancel_plan(id, reason))??;
     let (work, driver) = noted.done;
@@ -230,7 +232,7 @@ pub(super) fn cancel(
     told(&work, "cancelled", screen)
 }
 
-fn told(work: &Work, word: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn told(work: &Work, word: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         let state = work.course.state();
         screen.value(&json!({ "trace_id": work.trace.to_string(), "state": state }))?;

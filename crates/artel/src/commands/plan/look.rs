@@ -2,7 +2,7 @@
 
 use artel_types::counted;
 use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
-use artel_workshop::{Caller, PlanLook, Problems, Work};
+use artel_workshop::{CommandContext, PlanVersionDetail, Work, WorkshopFailures};
 use serde_json::json;
 
 use crate::Verdict;
@@ -12,9 +12,9 @@ use crate::screen::Screen;
 
 pub(super) fn list(
     status: Option<PlanState>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut works = workshop.works()?;
     works.retain(|work| match (work.course.state(), status) {
@@ -68,9 +68,9 @@ fn row(work: &Work) -> Vec<String> {
 pub(super) fn markdown(
     id: &str,
     version: Option<u32>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let text = workshop.plan_markdown(&work, version)?;
@@ -85,9 +85,9 @@ pub(super) fn markdown(
 pub(super) fn show(
     id: &str,
     version: Option<u32>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let shown = runtime::block_on(workshop.plan_look(work, version))??;
@@ -95,7 +95,7 @@ pub(super) fn show(
         screen.value(&shown.value())?;
         return Ok(Verdict::Done);
     }
-    let PlanLook {
+    let PlanVersionDetail {
         work,
         drafted,
         plan,
@@ -128,7 +128,7 @@ pub(super) fn show(
     Ok(Verdict::Done)
 }
 
-fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
+fn steps(shown: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let numbers = |ids: &[String]| {
         let found = ids.iter().filter_map(|id| shown.plan.number(id));
         let found: Vec<String> = found.map(|it| it.to_string()).collect();
@@ -172,7 +172,7 @@ fn steps(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
 }
 
 /// Returns a line with the total that the steps of a plan are expected to take.
-pub(crate) fn expected(shown: &PlanLook) -> String {
+pub(crate) fn expected(shown: &PlanVersionDetail) -> String {
     let (all, cost) = shown.total();
     format!(
         "{}, expected to take {} tokens: {}",
@@ -184,7 +184,7 @@ pub(crate) fn expected(shown: &PlanLook) -> String {
 
 /// Shows the instructions for the worker and the verifier of each step, what has to be
 /// shown, and which files the plan is about.
-fn told(plan: &Plan, screen: &mut Screen) -> Result<(), Problems> {
+fn told(plan: &Plan, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let files = plan.files.iter().map(|file| {
         let why = match file.why.trim() {
             "" => String::new(),
@@ -215,7 +215,7 @@ fn told(plan: &Plan, screen: &mut Screen) -> Result<(), Problems> {
 }
 
 /// Prints text after its label, with further lines aligned below the first.
-fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems> {
+fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let text = harmless_lines(text.trim());
     for (at, line) in text.lines().enumerate() {
         let label = if at == 0 { label } else { "" };
@@ -225,7 +225,7 @@ fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
 }
 
 /// Lists what the steps ask for, what must hold, and what a person should know.
-fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
+fn details(shown: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let plan = &shown.plan;
     let mut permissions = Vec::new();
     let mut criteria = Vec::new();
@@ -277,7 +277,7 @@ fn details(shown: &PlanLook, screen: &mut Screen) -> Result<(), Problems> {
     listing("Your comments", &comments, screen)
 }
 
-fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), Problems> {
+fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), WorkshopFailures> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -288,7 +288,7 @@ fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), Prob
     Ok(())
 }
 
-fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Problems> {
+fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     if text.trim().is_empty() {
         return Ok(());
     }
@@ -300,7 +300,7 @@ fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Problems
 }
 
 /// Suggests what to type next.
-fn next(shown: &PlanLook, screen: &mut Screen) {
+fn next(shown: &PlanVersionDetail, screen: &mut Screen) {
     let short = shown.work.trace.short();
     let hash: String = shown.drafted.fact.hash.chars().take(12).collect();
     let review = shown.work.course.in_review().map(|it| it.number);
@@ -327,9 +327,9 @@ fn next(shown: &PlanLook, screen: &mut Screen) {
 pub(super) fn diff(
     id: &str,
     versions: Option<(u32, u32)>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let difference = workshop.plan_difference(&work, versions)?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_workshop::{Caller, Noted, Problems, Steer, Work};
+use artel_workshop::{CommandContext, OutcomeWithNotes, SteeringCommand, Work, WorkshopFailures};
 use serde_json::json;
 
 use super::How;
@@ -16,9 +16,9 @@ pub(super) fn retry(
     id: &str,
     step: Option<&str>,
     how: &How,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     let work = workshop.work_named(id)?;
     let model = how.model.as_deref();
@@ -37,9 +37,9 @@ pub(super) fn skip(
     id: &str,
     step: &str,
     reason: Option<&str>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let title = workshop.skip_step(&work, step, reason)?;
@@ -49,9 +49,9 @@ pub(super) fn skip(
 pub(super) fn waive(
     id: &str,
     (step, what, reason): (&str, &str, &str),
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let title = workshop.waive_step(&work, step, what, reason)?;
@@ -61,15 +61,15 @@ pub(super) fn waive(
 /// Pauses one step, resumes it, or ends it.
 pub(super) fn steer(
     (id, step): (&str, &str),
-    steer: &Steer,
+    steer: &SteeringCommand,
     reason: &str,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let steering = workshop.steer_step(&work, step, steer, Some(reason));
-    let Noted { done, notes } = runtime::block_on(steering)??;
+    let OutcomeWithNotes { done, notes } = runtime::block_on(steering)??;
     screen.notes(&notes);
     let text = steer.told_of_step(work.trace, &done);
     if screen.json {
@@ -85,7 +85,12 @@ pub(super) fn steer(
     Ok(Verdict::Done)
 }
 
-fn told(work: &Work, word: &str, title: &str, screen: &mut Screen) -> Result<Verdict, Problems> {
+fn told(
+    work: &Work,
+    word: &str,
+    title: &str,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({ "trace_id": work.trace.to_string(), "did": word, "step": title }))?;
     } else {

@@ -1,13 +1,16 @@
 //! Output of the commands that show portals.
 
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Health, Portal, Problems};
+use artel_workshop::{CommandContext, DoctorCheckStatus, Portal, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{cell, harmless, table};
 use crate::screen::{Paint, Screen};
 
-pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn list(
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let portals = caller.workshop()?.portals()?;
     if screen.json {
         screen.value(&portals)?;
@@ -33,7 +36,11 @@ pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
     Ok(Verdict::Done)
 }
 
-pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn show(
+    name: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let portal = workshop.portal(name)?;
     if screen.json {
@@ -62,19 +69,21 @@ pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<V
 
 pub(super) fn verify(
     names: &[String],
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let checks = caller.workshop()?.verify_portals(names)?;
-    let is_bad = checks.iter().any(|check| check.health == Health::Problem);
+    let is_bad = checks
+        .iter()
+        .any(|check| check.health == DoctorCheckStatus::Problem);
     if screen.json {
         screen.value(&serde_json::json!({ "ok": !is_bad, "checks": checks }))?;
     } else {
         for check in &checks {
             let (word, paint) = match check.health {
-                Health::Ok => ("ok", Paint::Good),
-                Health::Warning => ("warning", Paint::Doubtful),
-                Health::Problem => ("problem", Paint::Bad),
+                DoctorCheckStatus::Ok => ("ok", Paint::Good),
+                DoctorCheckStatus::Warning => ("warning", Paint::Doubtful),
+                DoctorCheckStatus::Problem => ("problem", Paint::Bad),
             };
             let word = screen.paint(&format!("{word:<7}"), paint);
             let text = format!("{}: {}: {}", check.portal, check.what, check.found);

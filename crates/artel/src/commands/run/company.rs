@@ -10,7 +10,8 @@ use artel_tools::{
     ToolApprovalQuestion, ToolCallApprover,
 };
 use artel_workshop::{
-    Caller, Company, PortalQuestion, RunObserver, ShutdownLevel, Trust, TrustQuestion, answer_meant,
+    CommandContext, PortalQuestion, RunObserver, RunObservers, ShutdownLevel, TrustApprover,
+    TrustQuestion, answer_meant,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
@@ -32,12 +33,12 @@ pub(crate) enum Answers {
 
 /// Assembles the observers of a run.
 pub(crate) fn company(
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &Screen,
     answers: Answers,
     stop: watch::Receiver<ShutdownLevel>,
     passing: UnboundedSender<Passing>,
-) -> Company {
+) -> RunObservers {
     let is_there = !screen.json && io::stdin().is_terminal();
     let ears = Ears {
         passing,
@@ -70,7 +71,7 @@ pub(crate) fn company(
         is_there,
         ears: ears.clone(),
     };
-    Company {
+    RunObservers {
         approver: is_there.then(approver),
         person: is_there.then(person),
         trust: Arc::new(trust),
@@ -184,7 +185,7 @@ struct TrustDesk {
     ears: Ears,
 }
 
-impl Trust for TrustDesk {
+impl TrustApprover for TrustDesk {
     fn ask(&self, question: &TrustQuestion) -> Option<bool> {
         if self.answers == Answers::Yes {
             return Some(true);

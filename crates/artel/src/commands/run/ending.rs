@@ -3,7 +3,10 @@
 use std::io::{self, IsTerminal as _};
 
 use artel_types::{Failure, FailureCode, FailureKind, RunOutcome};
-use artel_workshop::{Line, Noted, Placed, Problems, RunDone, RunSuspendReason, Workshop};
+use artel_workshop::{
+    OutcomeWithNotes, RunApplyOutcome, RunDriveOutcome, RunSuspendReason, TimelineLine, Workshop,
+    WorkshopFailures,
+};
 use serde_json::{Value, json};
 
 use crate::Verdict;
@@ -25,11 +28,11 @@ pub(crate) enum Apply {
 /// Shows the result of a run, and does with its files what the person wants.
 pub(crate) fn conclude(
     workshop: &Workshop,
-    done: &RunDone,
-    ending: &[Line],
+    done: &RunDriveOutcome,
+    ending: &[TimelineLine],
     apply: Apply,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     if let Some(left) = &done.left {
         if *left == RunSuspendReason::Interrupted {
             if let Some(driver) = workshop.drivers_now()?.run(done.run) {
@@ -77,7 +80,7 @@ fn is_person_there(screen: &Screen) -> bool {
 }
 
 /// Returns the result for programs.
-fn result(done: &RunDone, placed: Option<&Placed>) -> Value {
+fn result(done: &RunDriveOutcome, placed: Option<&RunApplyOutcome>) -> Value {
     let finished = done.finished.as_deref();
     json!({
         "run": done.run.to_string(),
@@ -94,10 +97,10 @@ fn result(done: &RunDone, placed: Option<&Placed>) -> Value {
 
 /// Says where a run goes on that the person only looked at.
 fn goes_on_elsewhere(
-    done: &RunDone,
+    done: &RunDriveOutcome,
     driver: &str,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     if screen.json {
         let (run, trace) = (done.run.to_string(), done.trace.to_string());
         let result = json!({ "run": run, "trace": trace, "goes_on_in": driver });
@@ -115,9 +118,9 @@ fn goes_on_elsewhere(
 /// Tells the person how a run that was left can be resumed.
 fn leave(
     left: &RunSuspendReason,
-    done: &RunDone,
+    done: &RunDriveOutcome,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let resume = format!("`artel resume {}`", done.run.short());
     let failure = match left {
         RunSuspendReason::Interrupted => None,
@@ -154,11 +157,11 @@ fn leave(
 /// Applies the files, if the person wants that.
 fn place(
     workshop: &Workshop,
-    done: &RunDone,
+    done: &RunDriveOutcome,
     files: usize,
     apply: Apply,
     screen: &mut Screen,
-) -> Result<Option<Placed>, Problems> {
+) -> Result<Option<RunApplyOutcome>, WorkshopFailures> {
     let is_wanted = match apply {
         Apply::Yes => true,
         Apply::Ask if is_person_there(screen) => asked(workshop, done, files, screen)?,
@@ -181,8 +184,12 @@ fn place(
     Ok(None)
 }
 
-fn apply_now(workshop: &Workshop, done: &RunDone, screen: &mut Screen) -> Result<Placed, Problems> {
-    let Noted { done, notes } = runtime::block_on(workshop.apply_run(done.run))??;
+fn apply_now(
+    workshop: &Workshop,
+    done: &RunDriveOutcome,
+    screen: &mut Screen,
+) -> Result<RunApplyOutcome, WorkshopFailures> {
+    let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.apply_run(done.run))??;
     screen.notes(&notes);
     if !screen.json {
         say_placed(&done, screen);
@@ -191,7 +198,7 @@ fn apply_now(workshop: &Workshop, done: &RunDone, screen: &mut Screen) -> Result
 }
 
 /// Shows which files were applied.
-pub(crate) fn say_placed(placed: &Placed, screen: &mut Screen) {
+pub(crate) fn say_placed(placed: &RunApplyOutcome, screen: &mut Screen) {
     let count = placed.written.len() + placed.deleted.len() + placed.already.len();
     let files = counted(count as u64, "file");
     screen.say(format!(
@@ -203,10 +210,10 @@ pub(crate) fn say_placed(placed: &Placed, screen: &mut Screen) {
 /// Asks until the person decides. Viewing the diff does not count as an answer.
 fn asked(
     workshop: &Workshop,
-    done: &RunDone,
+    done: &RunDriveOutcome,
     files: usize,
     screen: &mut Screen,
-) -> Result<bool, Problems> {
+) -> Result<bool, WorkshopFailures> {
     let these = match files {
         1 => "this file".to_owned(),
         count => format!("these {count} files"),
@@ -243,9 +250,9 @@ enum Files {
 /// Asks for one line of feedback for next time; Enter skips it.
 fn ask_for_feedback(
     workshop: &Workshop,
-    done: &RunDone,
+    done: &RunDriveOutcome,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     let text = prompt::typed("Feedback for next time (Enter skips): ")?.unwrap_or_default();
     if text.is_empty() {
         return Ok(());

@@ -11,7 +11,10 @@ use std::time::Duration;
 
 use artel_journal::JournalRecord;
 use artel_types::{Clock, Failure, RunId};
-use artel_workshop::{Eyes, Follower, Line, Narrator, Problems, ShutdownLevel, View, seen};
+use artel_workshop::{
+    RunTimelineBuilder, RunVisibility, ShutdownLevel, TimelineDetailLevel, TimelineLine,
+    TraceFollower, WorkshopFailures, seen,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
@@ -52,9 +55,9 @@ pub(crate) enum Passing {
 /// Shows a run in the terminal while it is in progress.
 pub(crate) struct Live<'s> {
     pub(crate) screen: &'s mut Screen,
-    pub(crate) follower: Follower,
-    pub(crate) narrator: Narrator,
-    pub(crate) eyes: Eyes,
+    pub(crate) follower: TraceFollower,
+    pub(crate) narrator: RunTimelineBuilder,
+    pub(crate) eyes: RunVisibility,
     pub(crate) heard: UnboundedReceiver<Passing>,
     pub(crate) stop: watch::Receiver<ShutdownLevel>,
     pub(crate) clock: Clock,
@@ -77,8 +80,8 @@ pub(crate) struct Shown {
     /// Whether only a status line is shown.
     is_in_a_line: bool,
     /// Lines about how the run ended, which are shown after its answer.
-    ending: Vec<Line>,
-    trouble: Option<Problems>,
+    ending: Vec<TimelineLine>,
+    trouble: Option<WorkshopFailures>,
 }
 
 impl Shown {
@@ -96,7 +99,7 @@ impl Live<'_> {
     pub(crate) async fn watch<T>(
         mut self,
         work: impl Future<Output = T>,
-    ) -> Result<(T, Vec<Line>), Problems> {
+    ) -> Result<(T, Vec<TimelineLine>), WorkshopFailures> {
         let mut work = pin!(work);
         let mut look = tokio::time::interval(LOOK);
         let done = loop {
@@ -133,7 +136,7 @@ impl Live<'_> {
         }
     }
 
-    fn show_news(&mut self) -> Result<(), Problems> {
+    fn show_news(&mut self) -> Result<(), WorkshopFailures> {
         for record in self.follower.news()? {
             if record.run.is_none() {
                 continue;
@@ -166,10 +169,14 @@ impl Live<'_> {
 
     /// Prints an event for programs. A summary leaves most events out, and prints the lines
     /// that a person would read instead.
-    fn print(&mut self, record: &JournalRecord, lines: &[Line]) -> Result<(), Problems> {
+    fn print(
+        &mut self,
+        record: &JournalRecord,
+        lines: &[TimelineLine],
+    ) -> Result<(), WorkshopFailures> {
         let milestones = match self.eyes.view {
-            View::Summary => lines,
-            View::Full => &[],
+            TimelineDetailLevel::Summary => lines,
+            TimelineDetailLevel::Full => &[],
         };
         let shown = seen(&self.eyes, record);
         // Whatever led to the end comes before it.
@@ -188,7 +195,7 @@ impl Live<'_> {
         Ok(())
     }
 
-    fn say(&mut self, line: &Line) {
+    fn say(&mut self, line: &TimelineLine) {
         self.clear();
         let text = laid_out(line, |sign, paint| self.screen.paint_told(sign, paint));
         self.screen.say(text);
@@ -197,7 +204,7 @@ impl Live<'_> {
     fn pass(&mut self, passing: Passing) {
         // Everything recorded so far happened earlier.
         self.catch_up();
-        let is_full = self.eyes.view == View::Full && !self.screen.json;
+        let is_full = self.eyes.view == TimelineDetailLevel::Full && !self.screen.json;
         match passing {
             Passing::Words(text) if is_full => self.words(&text),
             Passing::Begins if self.shown.is_midline => {
@@ -284,7 +291,7 @@ impl Live<'_> {
         self.shown.looks += 1;
         let is_due = self.shown.looks.is_multiple_of(LOOKS);
         let has_room = !self.shown.is_quiet && !self.shown.is_midline && self.screen.redraws;
-        let is_summary = self.eyes.view == View::Summary;
+        let is_summary = self.eyes.view == TimelineDetailLevel::Summary;
         let (Some(run), Some(began)) = (self.shown.run, self.shown.began) else {
             return;
         };
@@ -305,7 +312,7 @@ impl Live<'_> {
 /// Feeds the earlier events of a run to the timeline builder, so that it knows the run's
 /// state.
 pub(crate) fn remind(
-    narrator: &mut Narrator,
+    narrator: &mut RunTimelineBuilder,
     workshop: &artel_workshop::Workshop,
     run: RunId,
 ) -> Result<(), Failure> {

@@ -12,8 +12,9 @@ use artel_types::Tokens;
 use artel_types::plan::StepState;
 use artel_types::{Clock, Failure, TraceId};
 use artel_workshop::{
-    Caller, Company, Eyes, Follower, Mark, Picture, PlanRules, PlanSum, Problems, Remark,
-    ShutdownLevel, StepRow, Words, Workshop, seen,
+    CommandContext, PlanProgress, PlanProgressTotals, PlanRules, ProgressRemark, ReplyTextMode,
+    RunObservers, RunVisibility, ShutdownLevel, StepRow, TimelineLineKind, TraceFollower, Workshop,
+    WorkshopFailures, seen,
 };
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
@@ -40,9 +41,9 @@ pub(crate) struct Canvas {
 
 struct Drawing<'s> {
     screen: &'s mut Screen,
-    picture: Picture,
-    follower: Follower,
-    eyes: Eyes,
+    picture: PlanProgress,
+    follower: TraceFollower,
+    eyes: RunVisibility,
     heard: UnboundedReceiver<Passing>,
     clock: Clock,
     /// Whether the display is redrawn in place.
@@ -63,15 +64,15 @@ impl Canvas {
     /// Runs `work` with observers, and draws the progress of the plan meanwhile.
     pub(crate) fn draw<T>(
         &self,
-        caller: &Caller,
+        caller: &CommandContext,
         screen: &mut Screen,
-        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-    ) -> Result<T, Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+    ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(None)?;
-        let narrator = self.workshop.narrator(eyes.clone(), Words::Heard);
+        let narrator = self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard);
         let known = self.workshop.work(self.trace)?;
         let in_place = screen.redraws;
         let drawing = Drawing {
@@ -100,7 +101,7 @@ impl Drawing<'_> {
         mut self,
         work: impl Future<Output = T>,
         mut stop: watch::Receiver<ShutdownLevel>,
-    ) -> Result<T, Problems> {
+    ) -> Result<T, WorkshopFailures> {
         let mut work = pin!(work);
         let mut look = tokio::time::interval(DRAW);
         let done = loop {
@@ -125,7 +126,7 @@ impl Drawing<'_> {
         Ok(done)
     }
 
-    fn catch_up(&mut self) -> Result<(), Problems> {
+    fn catch_up(&mut self) -> Result<(), WorkshopFailures> {
         if self.is_quiet {
             return Ok(());
         }
@@ -146,7 +147,7 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn pass(&mut self, passing: Passing) -> Result<(), Problems> {
+    fn pass(&mut self, passing: Passing) -> Result<(), WorkshopFailures> {
         match passing {
             Passing::Notice(text) => {
                 self.clear();
@@ -225,7 +226,7 @@ impl Drawing<'_> {
         self.drawn = lines.iter().map(|line| width(line)).collect();
     }
 
-    fn lines_of(&self, rows: &[StepRow], sum: &PlanSum) -> Vec<(Weight, String)> {
+    fn lines_of(&self, rows: &[StepRow], sum: &PlanProgressTotals) -> Vec<(Weight, String)> {
         let widest = self.room.width();
         let mut lines = Vec::new();
         let mut rows: Vec<&StepRow> = rows.iter().collect();
@@ -302,11 +303,11 @@ impl Drawing<'_> {
         }
     }
 
-    fn remark(&self, remark: &Remark) -> String {
+    fn remark(&self, remark: &ProgressRemark) -> String {
         let (sign, paint) = match remark.mark {
-            Mark::Done => ("✓ ", Some(Paint::Good)),
-            Mark::Bad | Mark::Failed => ("✗ ", Some(Paint::Bad)),
-            Mark::Waits => ("⏸ ", Some(Paint::Doubtful)),
+            TimelineLineKind::Done => ("✓ ", Some(Paint::Good)),
+            TimelineLineKind::Bad | TimelineLineKind::Failed => ("✗ ", Some(Paint::Bad)),
+            TimelineLineKind::Waits => ("⏸ ", Some(Paint::Doubtful)),
             _ => ("", None),
         };
         let text = cut(
@@ -352,7 +353,7 @@ fn took(row: &StepRow) -> String {
     }
 }
 
-fn summary(sum: &PlanSum) -> String {
+fn summary(sum: &PlanProgressTotals) -> String {
     let tokens = format!("{} tokens", Tokens(sum.tokens));
     let cost = price(sum.cost);
     let phase = match &sum.phase {

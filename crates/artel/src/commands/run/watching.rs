@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use artel_types::{Failure, TraceId};
-use artel_workshop::{Caller, Company, Problems, ShutdownLevel, Words, Workshop};
+use artel_workshop::{
+    CommandContext, ReplyTextMode, RunObservers, ShutdownLevel, Workshop, WorkshopFailures,
+};
 use tokio::sync::{mpsc, watch};
 
 use super::company::{self, Answers};
@@ -23,17 +25,17 @@ impl Watch {
     /// is redrawn in a terminal and is gone at the end. Programs get every event.
     pub(crate) fn in_a_line<T>(
         &self,
-        caller: &Caller,
+        caller: &CommandContext,
         screen: &mut Screen,
-        work: impl AsyncFnOnce(Company) -> Result<T, Failure>,
-    ) -> Result<T, Problems> {
+        work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
+    ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(None)?;
         let live = Live {
             follower: self.workshop.follow(self.trace)?,
-            narrator: self.workshop.narrator(eyes.clone(), Words::Heard),
+            narrator: self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard),
             eyes,
             heard,
             stop: stops,

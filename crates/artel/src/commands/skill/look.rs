@@ -1,13 +1,16 @@
 //! Output of the commands that show skills.
 
 use artel_types::Tokens;
-use artel_workshop::{Caller, Problems, SkillList, SkillShown};
+use artel_workshop::{CommandContext, SkillDetail, SkillList, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{bytes, cell, harmless, table};
 use crate::screen::{Paint, Screen};
 
-pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn list(
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let found = caller.skills()?;
     if screen.json {
         screen.value(&found)?;
@@ -38,7 +41,7 @@ pub(super) fn list(caller: &Caller, screen: &mut Screen) -> Result<Verdict, Prob
 }
 
 /// Shows skills that were found but cannot be used, with the reason.
-fn others(found: &SkillList, screen: &mut Screen) -> Result<(), Problems> {
+fn others(found: &SkillList, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     for shadowed in &found.shadowed {
         let word = screen.paint("shadowed", Paint::Doubtful);
         let (path, by) = (shadowed.path.display(), shadowed.by.display());
@@ -56,7 +59,11 @@ fn others(found: &SkillList, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn show(
+    name: &str,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let skill = caller.skill(name)?;
     if screen.json {
         screen.value(&skill)?;
@@ -118,7 +125,7 @@ pub(super) fn show(name: &str, caller: &Caller, screen: &mut Screen) -> Result<V
     Ok(Verdict::Done)
 }
 
-fn facts(skill: &SkillShown) -> Vec<(&'static str, String)> {
+fn facts(skill: &SkillDetail) -> Vec<(&'static str, String)> {
     let tools = match &skill.front.allowed_tools {
         Some(tools) => tools.join(", "),
         None => "whatever policy allows".to_owned(),

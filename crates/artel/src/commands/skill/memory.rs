@@ -1,6 +1,6 @@
 //! Lessons and feedback about the runs of a skill.
 
-use artel_workshop::{Caller, Problems, SkillReport};
+use artel_workshop::{CommandContext, SkillReport, WorkshopFailures};
 
 use super::said;
 use crate::Verdict;
@@ -25,9 +25,9 @@ pub(super) struct Args {
 
 pub(super) fn feedback(
     args: &Args,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let name = &args.name;
     if let Some(text) = &args.add {
@@ -73,9 +73,9 @@ pub(super) fn feedback(
 
 pub(super) fn stats(
     name: Option<&str>,
-    caller: &Caller,
+    caller: &CommandContext,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let reports = caller.workshop()?.skill_stats(name)?;
     if screen.json {
         screen.value(&reports)?;

@@ -1,7 +1,7 @@
 //! Tests of skills.
 
 use artel_types::FailureKind;
-use artel_workshop::{Caller, Problems, SkillTried};
+use artel_workshop::{CommandContext, SkillTestOutcome, WorkshopFailures};
 
 use crate::Verdict;
 use crate::render::{counted, harmless, harmless_lines};
@@ -22,7 +22,11 @@ pub(super) struct Args {
     name: Option<String>,
 }
 
-pub(super) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<Verdict, Problems> {
+pub(super) fn run(
+    args: &Args,
+    caller: &CommandContext,
+    screen: &mut Screen,
+) -> Result<Verdict, WorkshopFailures> {
     let workshop = caller.workshop()?;
     if let Some(run) = &args.from {
         let made = workshop.promote_run(run, args.name.as_deref())?;
@@ -68,7 +72,7 @@ pub(super) fn run(args: &Args, caller: &Caller, screen: &mut Screen) -> Result<V
     })
 }
 
-fn show(skill: &SkillTried, screen: &mut Screen) -> Result<(), Problems> {
+fn show(skill: &SkillTestOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let name = harmless(&skill.skill);
     if let Some(why) = &skill.skipped {
         let word = screen.paint("skipped", Paint::Doubtful);

@@ -6,7 +6,7 @@ use artel_tools::{
     AttributedToolApproval, ToolApprovalAnswer, ToolApprovalQuestion, ToolCallApprover,
 };
 use artel_types::Actor;
-use artel_workshop::{Caller, NO_SESSIONS, Problems, Workshop};
+use artel_workshop::{CommandContext, NO_SESSIONS, Workshop, WorkshopFailures};
 
 use crate::prompt::{self, Gone};
 
@@ -18,7 +18,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    pub(crate) fn of(caller: &Caller) -> Self {
+    pub(crate) fn of(caller: &CommandContext) -> Self {
         Self {
             workshop: caller.workshop().ok(),
             person: caller.actor(),
@@ -43,7 +43,7 @@ impl Terminal {
         };
         for offer in &question.offers {
             let kept = workshop.grant(&offer.rule, reason).map(drop);
-            kept.map_err(|Problems(failures)| {
+            kept.map_err(|WorkshopFailures(failures)| {
                 let texts: Vec<_> = failures.iter().map(ToString::to_string).collect();
                 texts.join("; ")
             })?;

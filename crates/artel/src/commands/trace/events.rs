@@ -1,7 +1,9 @@
 //! The recorded events of a trace.
 
 use artel_types::EventVisibility;
-use artel_workshop::{Eyes, Problems, Story, View, Workshop, seen};
+use artel_workshop::{
+    RunVisibility, TimelineDetailLevel, TraceEvents, Workshop, WorkshopFailures, seen,
+};
 
 use super::Args;
 use crate::Verdict;
@@ -13,7 +15,7 @@ pub(super) fn show(
     args: &Args,
     workshop: &Workshop,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let story = gathered(args, workshop)?;
     if screen.json {
         screen.value(&story)?;
@@ -34,18 +36,18 @@ pub(super) fn show(
 }
 
 /// Collects the events to show.
-pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<Story, Problems> {
+pub(super) fn gathered(args: &Args, workshop: &Workshop) -> Result<TraceEvents, WorkshopFailures> {
     let up_to = if args.full {
         EventVisibility::Hidden
     } else {
         EventVisibility::Summary
     };
     let mut story = workshop.trace(&args.id, up_to)?;
-    let asked = args.full.then_some(View::Full);
-    let eyes = Eyes {
+    let asked = args.full.then_some(TimelineDetailLevel::Full);
+    let eyes = RunVisibility {
         role: artel_config::ViewerRole::Admin,
-        view: View::Full,
-        most: View::Full,
+        view: TimelineDetailLevel::Full,
+        most: TimelineDetailLevel::Full,
         ..workshop.eyes(asked)?
     };
     story.events = story

@@ -4,8 +4,9 @@
 use artel_types::plan::StepState;
 use artel_types::{Actor, ActorKind, Failure, Timestamp};
 use artel_workshop::{
-    AgentTale, Chapter, Evidence, Mark, Problems, Remark, StepStory, Traced, Verdict as Found,
-    View, ViewerRole, Work, WorkStory, Workshop,
+    AgentTimeline, ProgressRemark, StepTimeline, TimelineDetailLevel, TimelineEvidence,
+    TimelineLineKind, TimelineVerdict as Found, TraceView, ViewerRole, Work, WorkMilestone,
+    WorkTimeline, Workshop, WorkshopFailures,
 };
 use serde_json::json;
 
@@ -28,17 +29,20 @@ pub(super) fn show(
     workshop: &Workshop,
     work: &Work,
     screen: &mut Screen,
-) -> Result<Verdict, Problems> {
+) -> Result<Verdict, WorkshopFailures> {
     let view = args.view();
     let mut eyes = workshop.eyes(Some(view))?;
     let is_one_turn = args.turn.is_some() && args.step.is_none();
-    if view == View::Full && eyes.most == View::Summary && !is_one_turn {
+    if view == TimelineDetailLevel::Full
+        && eyes.most == TimelineDetailLevel::Summary
+        && !is_one_turn
+    {
         // Nobody has an assigned role here, so a person who asks for everything gets it.
-        (eyes.role, eyes.most) = (ViewerRole::Developer, View::Full);
+        (eyes.role, eyes.most) = (ViewerRole::Developer, TimelineDetailLevel::Full);
     }
     let me = workshop.caller().actor();
     let story = match workshop.traced(&args.id, &args.wanted(), &eyes)? {
-        Traced::Step(trace, step) => {
+        TraceView::Step(trace, step) => {
             if screen.json {
                 screen.value(&json!({ "trace": trace, "step": step }))?
             } else {
@@ -46,8 +50,8 @@ pub(super) fn show(
             }
             return Ok(Verdict::Done);
         }
-        Traced::Lines(lines) => return show_lines(args, &lines, screen),
-        Traced::Work(story) => story,
+        TraceView::Lines(lines) => return show_lines(args, &lines, screen),
+        TraceView::Work(story) => story,
     };
     if screen.json {
         let Ok(mut value) = serde_json::to_value(events::gathered(args, workshop)?) else {
@@ -58,7 +62,7 @@ pub(super) fn show(
         return Ok(Verdict::Done);
     }
     told(&story, view, &me, screen)?;
-    if view == View::Summary {
+    if view == TimelineDetailLevel::Summary {
         screen.flush()?;
         let id = work.trace.short();
         screen.say(if story.steps.is_empty() { format!("turn by turn: `artel trace {id} --full`") } else { format!(
@@ -68,20 +72,25 @@ pub(super) fn show(
     Ok(Verdict::Done)
 }
 
-fn told(story: &WorkStory, view: View, me: &Actor, screen: &mut Screen) -> Result<(), Problems> {
+fn told(
+    story: &WorkTimeline,
+    view: TimelineDetailLevel,
+    me: &Actor,
+    screen: &mut Screen,
+) -> Result<(), WorkshopFailures> {
     let begun = story.before.first().map(|it| it.at);
     for it in &story.before {
         chapter(it, begun, me, screen)?;
     }
     // Without steps, the work of the agents is the whole story.
-    if view == View::Full || story.steps.is_empty() {
+    if view == TimelineDetailLevel::Full || story.steps.is_empty() {
         for tale in &story.beside {
             agent(tale, screen)?;
         }
     }
     for step in &story.steps {
         summary(step, screen)?;
-        if view == View::Full {
+        if view == TimelineDetailLevel::Full {
             in_full(step, screen)?;
         }
     }
@@ -92,11 +101,11 @@ fn told(story: &WorkStory, view: View, me: &Actor, screen: &mut Screen) -> Resul
 }
 
 fn chapter(
-    it: &Chapter,
+    it: &WorkMilestone,
     begun: Option<Timestamp>,
     me: &Actor,
     screen: &mut Screen,
-) -> Result<(), Problems> {
+) -> Result<(), WorkshopFailures> {
     let sign = signed(it.mark, screen);
     let who = match it.by.kind {
         _ if it.by.kind == me.kind && it.by.id == me.id => "you".into(),
@@ -123,13 +132,13 @@ fn moment(at: Timestamp, begun: Option<Timestamp>) -> String {
     if same { time } else { format!("{day} {time}") }
 }
 
-fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
+fn summary(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let row = &step.row;
     let mark = match row.state {
-        StepState::Done => Mark::Done,
-        StepState::Failed => Mark::Bad,
-        StepState::Skipped => Mark::Detail,
-        StepState::Waiting | StepState::Running | StepState::Verifying => Mark::Waits,
+        StepState::Done => TimelineLineKind::Done,
+        StepState::Failed => TimelineLineKind::Bad,
+        StepState::Skipped => TimelineLineKind::Detail,
+        StepState::Waiting | StepState::Running | StepState::Verifying => TimelineLineKind::Waits,
     };
     let mut facts = Vec::new();
     if row.state != StepState::Done {
@@ -146,7 +155,7 @@ fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
     let commit = step.commit.iter();
     facts.extend(commit.map(|it| format!("commit {}", it.chars().take(8).collect::<String>())));
     let sign = match mark {
-        Mark::Detail => "- ".to_owned(),
+        TimelineLineKind::Detail => "- ".to_owned(),
         mark => signed(mark, screen),
     };
     let label = format!("step {}", row.number);
@@ -164,7 +173,7 @@ fn summary(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
 }
 
 /// Shows one step down to the turns of its agents.
-fn in_full(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
+fn in_full(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let row = &step.row;
     for attempt in &step.attempts {
         screen.line(format!(
@@ -183,7 +192,7 @@ fn in_full(step: &StepStory, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-fn agent(tale: &AgentTale, screen: &mut Screen) -> Result<(), Problems> {
+fn agent(tale: &AgentTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let known = [&tale.part, &tale.role, &tale.model];
     let mut head: Vec<String> = known.into_iter().flatten().map(|it| harmless(it)).collect();
     head.dedup();
@@ -197,25 +206,25 @@ fn agent(tale: &AgentTale, screen: &mut Screen) -> Result<(), Problems> {
     ))?;
     let remarks = tale.turns.iter().flat_map(|turn| &turn.lines);
     // The head line above already names the agent.
-    for remark in remarks.filter(|it| it.mark != Mark::Head) {
+    for remark in remarks.filter(|it| it.mark != TimelineLineKind::Head) {
         let text = laid_out(remark, screen);
         screen.line(text)?;
     }
     Ok(())
 }
 
-fn laid_out(remark: &Remark, screen: &Screen) -> String {
+fn laid_out(remark: &ProgressRemark, screen: &Screen) -> String {
     let sign = match remark.mark {
-        Mark::Call => "  → ".to_owned(),
-        Mark::Result => "  ← ".to_owned(),
-        Mark::Failed => format!("  {} ", screen.paint("✗", Paint::Bad)),
-        Mark::Detail => "    ".to_owned(),
+        TimelineLineKind::Call => "  → ".to_owned(),
+        TimelineLineKind::Result => "  ← ".to_owned(),
+        TimelineLineKind::Failed => format!("  {} ", screen.paint("✗", Paint::Bad)),
+        TimelineLineKind::Detail => "    ".to_owned(),
         mark => signed(mark, screen),
     };
     format!("    {sign}{}", harmless_below(&remark.text, "        "))
 }
 
-fn evidence(found: &Evidence, screen: &mut Screen) -> Result<(), Problems> {
+fn evidence(found: &TimelineEvidence, screen: &mut Screen) -> Result<(), WorkshopFailures> {
     let (sign, paint) = match found.verdict {
         Found::Passed => ("✓", Paint::Good),
         Found::Failed => ("✗", Paint::Bad),
@@ -243,12 +252,12 @@ fn evidence(found: &Evidence, screen: &mut Screen) -> Result<(), Problems> {
     Ok(())
 }
 
-fn signed(mark: Mark, screen: &Screen) -> String {
+fn signed(mark: TimelineLineKind, screen: &Screen) -> String {
     match mark {
-        Mark::Done => format!("{} ", screen.paint("✓", Paint::Good)),
-        Mark::Bad => format!("{} ", screen.paint("✗", Paint::Bad)),
-        Mark::Waits => format!("{} ", screen.paint("⏸", Paint::Doubtful)),
-        Mark::Turn | Mark::Head => String::new(),
+        TimelineLineKind::Done => format!("{} ", screen.paint("✓", Paint::Good)),
+        TimelineLineKind::Bad => format!("{} ", screen.paint("✗", Paint::Bad)),
+        TimelineLineKind::Waits => format!("{} ", screen.paint("⏸", Paint::Doubtful)),
+        TimelineLineKind::Turn | TimelineLineKind::Head => String::new(),
         _ => "  ".to_owned(),
     }
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 
 /// Code that creates a run, or gives bounds to a run or to commands.
 const SIGNS: [&str; 7] = [
-    "Beginning {",
-    "Inheritance::of_person(",
-    "Kin {",
-    "Kin::root(",
-    "Outfit {",
+    "RunStartSpec {",
+    "RunInheritance::of_person(",
+    "RunLineage {",
+    "RunLineage::root(",
+    "RunToolingContext {",
     "RunStarted {",
     "RunStarted::new(",
 ];
@@ -27,11 +27,11 @@ type Place = (&'static str, &'static str, &'static str);
 /// that pass on the inheritance.
 const PLACES: &[(Place, &str)] = &[
     (
-        ("runs/child.rs", "carry_out", "Beginning {"),
-        "mut kin: Kin,",
+        ("runs/child.rs", "carry_out", "RunStartSpec {"),
+        "mut kin: RunLineage,",
     ),
     (
-        ("runs/child.rs", "kin_of", "Kin {"),
+        ("runs/child.rs", "kin_of", "RunLineage {"),
         "inherits: self.handed_down(",
     ),
     (
@@ -42,7 +42,7 @@ const PLACES: &[(Place, &str)] = &[
         (
             "runs/inheritance/ancestors.rs",
             "of_old_root",
-            "Inheritance::of_person(",
+            "RunInheritance::of_person(",
         ),
         ".for_child(terms)",
     ),
@@ -50,20 +50,20 @@ const PLACES: &[(Place, &str)] = &[
         (
             "runs/inheritance/ancestors.rs",
             "ordered",
-            "Inheritance::of_person(",
+            "RunInheritance::of_person(",
         ),
         "self.named",
     ),
     (
-        ("runs/start.rs", "stage", "Outfit {"),
+        ("runs/start.rs", "stage", "RunToolingContext {"),
         "inherits: kin.inherits.clone()",
     ),
     (
-        ("runs/start.rs", "start_run", "Beginning {"),
+        ("runs/start.rs", "start_run", "RunStartSpec {"),
         "house.ordered_now()",
     ),
     (
-        ("runs/start.rs", "start_run", "Kin::root("),
+        ("runs/start.rs", "start_run", "RunLineage::root("),
         "house.ordered_now()",
     ),
     (
@@ -79,15 +79,15 @@ const PLACES: &[(Place, &str)] = &[
         "..started",
     ),
     (
-        ("runs/succeed.rs", "succession", "Kin {"),
+        ("runs/succeed.rs", "succession", "RunLineage {"),
         "inherits: kin.inherits.for_child(",
     ),
     (
-        ("runs/take_up.rs", "kin_of", "Kin {"),
+        ("runs/take_up.rs", "kin_of", "RunLineage {"),
         "self.inheritance_of(started)",
     ),
     (
-        ("runs/take_up.rs", "kin_of", "Kin::root("),
+        ("runs/take_up.rs", "kin_of", "RunLineage::root("),
         "self.inheritance_of(started)",
     ),
     // A plan run calls no model and no tool. Its agents do, and `child` starts each of them.
@@ -100,20 +100,20 @@ const PLACES: &[(Place, &str)] = &[
         "plan: Some(version)",
     ),
     (
-        ("works/children.rs", "child", "Beginning {"),
+        ("works/children.rs", "child", "RunStartSpec {"),
         "self.ordered().for_child(contract.terms(parent))",
     ),
     (
-        ("works/children.rs", "child", "Kin {"),
+        ("works/children.rs", "child", "RunLineage {"),
         "self.ordered().for_child(contract.terms(parent))",
     ),
     (
-        ("works/children.rs", "child", "Kin::root("),
+        ("works/children.rs", "child", "RunLineage::root("),
         "self.ordered().for_child(contract.terms(parent))",
     ),
     // Project checks are not runs, but their commands are bounded like those of a run.
     (
-        ("works/prover.rs", "hands", "Outfit {"),
+        ("works/prover.rs", "hands", "RunToolingContext {"),
         "inherits: house.ordered().for_child(",
     ),
 ];
@@ -258,7 +258,7 @@ fn a_second_place_in_a_known_file_is_seen_and_by_its_function() {
                 two(kin: &Kin) -> Kin {\n        Kin { a: 2 }\n    }\n}\n\n#[cfg(test)]\nmod tests \
                 {\n    fn three() -> Kin {\n        Kin { a: 3 }\n    }\n}\n";
     let source = Source::of(text);
-    let lines = (0..source.0.len()).filter(|at| source.makes(*at, "Kin {"));
+    let lines = (0..source.0.len()).filter(|at| source.makes(*at, "RunLineage {"));
     let around = lines.filter_map(|at| Some(source.function_around(at)?.0));
     assert_eq!(around.collect::<Vec<_>>(), ["one", "two"]);
     assert!(source.goes_by("one", "for_child(") && !source.goes_by("two", "for_child("));

@@ -16,14 +16,22 @@ use artel_types::{
 
 use super::{Node, random_tree};
 use crate::runs::marks::MarksOfWorks;
-use crate::{Caller, Flags, Init, Open, Workshop};
+use crate::{CommandContext, GlobalFlags, OpenWorkshopJournal, Workshop, WorkshopInitMode};
 
 fn workshop(home: &Path) -> Workshop {
     let environment = ProcessEnvironment::of([("HOME", home.to_str().unwrap().to_owned())], home);
     let clock = artel_config::system_clock();
-    let caller = Caller::new(environment, clock, Flags::default(), ActorSurface::Cli).unwrap();
+    let caller = CommandContext::new(
+        environment,
+        clock,
+        GlobalFlags::default(),
+        ActorSurface::Cli,
+    )
+    .unwrap();
     let root = home.join("Artel");
-    caller.init(Some(&root), Init::Complete).unwrap();
+    caller
+        .init(Some(&root), WorkshopInitMode::Complete)
+        .unwrap();
     std::fs::write(root.join("artel.toml"), "").unwrap();
     caller.workshop().unwrap()
 }
@@ -175,7 +183,7 @@ fn draft(trace: TraceId, run: RunId, fact: impl Into<Fact>) -> EventDraft {
 fn in_random_trees_of_runs_every_run_has_the_marks_of_all() {
     let home = tempfile::tempdir().unwrap();
     let workshop = workshop(home.path());
-    let Open { journal, .. } = workshop.open().unwrap();
+    let OpenWorkshopJournal { journal, .. } = workshop.open().unwrap();
     for seed in 0..50 {
         let mut random = Random::of_seed(1_000 + seed);
         let works = Works::begin(&workshop, &journal, seed);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use artel_config::ProcessEnvironment;
 use artel_testkit::{figure, is_long, system_clock};
 use artel_types::ActorSurface;
-use artel_workshop::{Caller, DaemonEnded, Flags, Workshop};
+use artel_workshop::{CommandContext, DaemonStopOutcome, GlobalFlags, Workshop};
 
 use super::{Served, until};
 
@@ -24,10 +24,10 @@ fn opened(town: &Served) -> Workshop {
         ("ARTEL_WORKSHOP", house.workshop.display().to_string()),
     ];
     let environment = ProcessEnvironment::of(variables, &town.0.project);
-    let caller = Caller::new(
+    let caller = CommandContext::new(
         environment,
         system_clock(),
-        Flags::default(),
+        GlobalFlags::default(),
         ActorSurface::Cli,
     );
     caller.unwrap().workshop().unwrap()
@@ -48,7 +48,7 @@ fn stop(town: &Served) {
         .build()
         .unwrap();
     let ended = runtime.block_on(workshop.stop_daemon(&runs, patience));
-    assert_eq!(ended.unwrap(), DaemonEnded::Killed(patience));
+    assert_eq!(ended.unwrap(), DaemonStopOutcome::Killed(patience));
 }
 
 #[test]
