@@ -35,10 +35,10 @@ mod waiting;
 
 pub(crate) use journal::moment;
 pub(crate) use model_name::ModelName;
-pub(crate) use refusal::Refusal;
-pub(crate) use requests::KnownRequests;
+pub(crate) use refusal::ApiError;
+pub(crate) use requests::RequestRowCache;
 pub(crate) use requests::standing_in;
-pub(crate) use told::Told;
+pub(crate) use told::ApiJsonBody;
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -64,14 +64,14 @@ use crate::desk::Desk;
             do the same in a terminal."
     ),
     security(("token" = [])),
-    modifiers(&Token)
+    modifiers(&BearerTokenScheme)
 )]
-struct Description;
+struct ApiDescription;
 
 /// Adds the bearer token scheme, by which programs authenticate.
-struct Token;
+struct BearerTokenScheme;
 
-impl Modify for Token {
+impl Modify for BearerTokenScheme {
     fn modify(&self, openapi: &mut utoipa::openapi::OpenApi) {
         let token = HttpBuilder::new()
             .scheme(HttpAuthScheme::Bearer)
@@ -82,7 +82,7 @@ impl Modify for Token {
     }
 }
 
-pub(crate) fn router() -> Router<Arc<Desk>> {
+pub(crate) fn router() -> Router<Arc<ServerState>> {
     described().split_for_parts().0
 }
 
@@ -95,8 +95,8 @@ pub(crate) fn description() -> serde_json::Value {
     described
 }
 
-fn described() -> OpenApiRouter<Arc<Desk>> {
-    OpenApiRouter::with_openapi(Description::openapi())
+fn described() -> OpenApiRouter<Arc<ServerState>> {
+    OpenApiRouter::with_openapi(ApiDescription::openapi())
         .merge(server())
         .merge(work())
         .merge(run())
@@ -105,7 +105,7 @@ fn described() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Routes about the server itself and the journal.
-fn server() -> OpenApiRouter<Arc<Desk>> {
+fn server() -> OpenApiRouter<Arc<ServerState>> {
     OpenApiRouter::new()
         .routes(routes!(health::alive))
         .routes(routes!(health::ready))
@@ -130,7 +130,7 @@ fn server() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Routes about requests, plans, changesets and reports.
-fn work() -> OpenApiRouter<Arc<Desk>> {
+fn work() -> OpenApiRouter<Arc<ServerState>> {
     use plans::{decide, steps};
     OpenApiRouter::new()
         .routes(routes!(requests::list, requests::create))
@@ -169,7 +169,7 @@ fn work() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Routes about runs.
-fn run() -> OpenApiRouter<Arc<Desk>> {
+fn run() -> OpenApiRouter<Arc<ServerState>> {
     use runs::{again, steer};
     OpenApiRouter::new()
         .routes(routes!(runs::list, runs::create))
@@ -188,7 +188,7 @@ fn run() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Routes about skills, roles, portals, models, tools and hooks.
-fn parts() -> OpenApiRouter<Arc<Desk>> {
+fn parts() -> OpenApiRouter<Arc<ServerState>> {
     OpenApiRouter::new()
         .routes(routes!(skills::list, skills::create))
         .routes(routes!(skills::show))
@@ -225,7 +225,7 @@ fn parts() -> OpenApiRouter<Arc<Desk>> {
 }
 
 /// Routes about usage, settings, visibility, policy, keys and tokens.
-fn house() -> OpenApiRouter<Arc<Desk>> {
+fn house() -> OpenApiRouter<Arc<ServerState>> {
     OpenApiRouter::new()
         .routes(routes!(usage::usage))
         .routes(routes!(usage::skills))
@@ -247,12 +247,12 @@ fn house() -> OpenApiRouter<Arc<Desk>> {
 pub(crate) async fn nothing_here() -> Response {
     let failure = Failure::new(FailureCode::W005, "there is nothing at this address")
         .advise("`/api/v1/openapi.json` describes what there is");
-    Refusal(failure).into_response()
+    ApiError(failure).into_response()
 }
 
 /// Answers for a method that the route does not take.
 pub(crate) async fn not_that_way() -> Response {
     let failure = Failure::new(FailureCode::C004, "this address does not take that method")
         .advise("`/api/v1/openapi.json` describes what there is");
-    (StatusCode::METHOD_NOT_ALLOWED, Refusal(failure).body()).into_response()
+    (StatusCode::METHOD_NOT_ALLOWED, ApiError(failure).body()).into_response()
 }

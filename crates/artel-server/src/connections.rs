@@ -20,10 +20,10 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
-use crate::desk::Desk;
-use crate::impatient::Impatient;
+use crate::desk::ServerState;
+use crate::impatient::WriteTimeoutStream;
 use crate::keeper::told_to_stop;
-use crate::listen::Listeners;
+use crate::listen::ServerListeners;
 use crate::{api, console, door, telemetry};
 
 /// Maximum number of connections, not counting readers of live events.
@@ -49,10 +49,10 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 /// Lets a request mark its own connection.
 #[derive(Debug, Clone)]
-pub(crate) struct Connection(Arc<Place>);
+pub(crate) struct ConnectionHandle(Arc<ConnectionState>);
 
 #[derive(Debug)]
-struct Place {
+struct ConnectionState {
     /// Number of requests in progress.
     busy: AtomicUsize,
     /// Set once the connection is a reader of live events; those have a limit of their own.
@@ -61,7 +61,7 @@ struct Place {
     silent: Mutex<Instant>,
 }
 
-impl Place {
+impl ConnectionState {
     fn new() -> Self {
         Self {
             busy: AtomicUsize::new(0),
@@ -89,7 +89,7 @@ impl Place {
     }
 }
 
-impl Connection {
+impl ConnectionHandle {
     /// Counts the connection as a reader of live events from now on.
     pub(crate) fn becomes_reader(&self) {
         self.0.is_reader.store(true, Ordering::Relaxed);
@@ -97,9 +97,9 @@ impl Connection {
 }
 
 #[derive(Default)]
-struct Places(Mutex<VecDeque<(Arc<Place>, AbortHandle)>>);
+struct ConnectionTable(Mutex<VecDeque<(Arc<ConnectionState>, AbortHandle)>>);
 
-impl Places {
+impl ConnectionTable {
     /// Returns whether there is room for another connection. If there are too many, closes
     /// the oldest idle one.
     fn make_room(&self) -> bool {
@@ -109,7 +109,8 @@ impl Places {
         if count < MOST {
             return true;
         }
-        let can_go = |(place, _): &(Arc<Place>, AbortHandle)| place.counts() && place.is_silent();
+        let can_go =
+            |(place, _): &(Arc<ConnectionState>, AbortHandle)| place.counts() && place.is_silent();
         let Some(at) = places.iter().position(can_go) else {
             return false;
         };
@@ -119,7 +120,7 @@ impl Places {
         true
     }
 
-    fn add(&self, place: Arc<Place>, task: AbortHandle) {
+    fn add(&self, place: Arc<ConnectionState>, task: AbortHandle) {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         places.push_back((place, task));
     }
@@ -127,12 +128,12 @@ impl Places {
 
 /// Serves requests until the server is asked to stop.
 pub(crate) async fn serve(
-    listeners: Listeners,
-    desk: Arc<Desk>,
+    listeners: ServerListeners,
+    desk: Arc<ServerState>,
     mut stop: watch::Receiver<ShutdownLevel>,
 ) {
     let router = router(&desk);
-    let places = Places::default();
+    let places = ConnectionTable::default();
     let mut tasks = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -151,7 +152,7 @@ pub(crate) async fn serve(
         while !places.make_room() && *stop.borrow() == ShutdownLevel::No {
             tokio::time::sleep(NO_ROOM).await;
         }
-        let place = Arc::new(Place::new());
+        let place = Arc::new(ConnectionState::new());
         let task = answer(stream, peer, router.clone(), Arc::clone(&place));
         places.add(place, tasks.spawn(task));
     }
@@ -166,7 +167,7 @@ pub(crate) async fn serve(
 }
 
 /// Serves the requests of one connection.
-async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<Place>) {
+async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<ConnectionState>) {
     // Send small responses at once instead of waiting for more data.
     drop(stream.set_nodelay(true));
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
@@ -174,7 +175,7 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
         request.extensions_mut().insert(ConnectInfo(peer));
         request
             .extensions_mut()
-            .insert(Connection(Arc::clone(&place)));
+            .insert(ConnectionHandle(Arc::clone(&place)));
         async move {
             place.begins();
             let answered = router.call(request).await;
@@ -186,7 +187,7 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_SIZE)
-        .serve_connection(TokioIo::new(Impatient::new(stream)), service)
+        .serve_connection(TokioIo::new(WriteTimeoutStream::new(stream)), service)
         .await;
     // An error means that the client hung up or did not speak HTTP, so there is nobody to
     // tell.
@@ -194,7 +195,7 @@ async fn answer(stream: TcpStream, peer: SocketAddr, router: Router, place: Arc<
 }
 
 /// Returns all routes, wrapped in the checks that every request passes.
-pub(crate) fn router(desk: &Arc<Desk>) -> Router {
+pub(crate) fn router(desk: &Arc<ServerState>) -> Router {
     let inner = api::router()
         .merge(console::router())
         .fallback(console::nothing_here)

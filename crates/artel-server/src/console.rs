@@ -42,10 +42,10 @@ use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
-pub(crate) fn router() -> Router<Arc<Desk>> {
+pub(crate) fn router() -> Router<Arc<ServerState>> {
     Router::new()
         .route(
             "/login",
@@ -89,7 +89,7 @@ pub(crate) fn stranger() -> Html<&'static str> {
 }
 
 /// Answers for a path that no route has: with JSON below `/api/`, else with a page.
-pub(crate) async fn nothing_here(who: Who, uri: Uri) -> Response {
+pub(crate) async fn nothing_here(who: AuthenticatedCaller, uri: Uri) -> Response {
     if uri.path().starts_with("/api/") {
         return crate::api::nothing_here().await;
     }

@@ -14,12 +14,14 @@ use artel_workshop::{
 };
 use tokio::sync::{Semaphore, watch};
 
-use crate::Says;
-use crate::api::KnownRequests;
-use crate::door::{Hosts, Rate, Wrong};
-use crate::keeper::{Load, Manners, Orders, Task, blocking};
-use crate::live::Hub;
-use crate::telemetry::Traffic;
+use crate::DaemonMessageSink;
+use crate::api::RequestRowCache;
+use crate::door::{AllowedHosts, ChangeRateLimiter, WrongTokenCounter};
+use crate::keeper::{
+    SchedulerCommandChannel, SchedulerLoad, SchedulerTask, TaskOptionsStore, blocking,
+};
+use crate::live::LiveEventBroadcaster;
+use crate::telemetry::HttpTrafficCounter;
 
 /// Number of records that are added to the index at once.
 const PAGE: u64 = 1_000;
@@ -27,13 +29,13 @@ const PAGE: u64 = 1_000;
 /// Number of concurrent read operations per processor: one of them may wait for the disk.
 const LOOKS_EACH: usize = 2;
 
-pub(crate) struct Desk {
+pub(crate) struct ServerState {
     /// The workshop with the settings now in force.
     workshop: watch::Sender<Arc<Workshop>>,
     /// Kept open for as long as the server runs. Everything it writes is seen by all
     /// readers.
     pub(crate) journal: Journal,
-    access: Mutex<Folded<AccessProjection>>,
+    access: Mutex<VersionedProjection<AccessProjection>>,
     /// Name of the console's cookie. The cookie only counts at the console's own host name.
     /// Several workshops may share that name behind a proxy, so the cookie's name contains
     /// the workshop's id.
@@ -42,18 +44,18 @@ pub(crate) struct Desk {
     /// The journal version at which the index was last found to be complete.
     complete: Mutex<Option<JournalVersion>>,
     /// The cached wait list, with the index position and drivers it was built from.
-    needs: Mutex<Option<Needs>>,
-    pub(crate) requests: KnownRequests,
-    pub(crate) hosts: Hosts,
+    needs: Mutex<Option<WaitListCache>>,
+    pub(crate) requests: RequestRowCache,
+    pub(crate) hosts: AllowedHosts,
     /// Counts wrong tokens by IP address.
-    pub(crate) wrong: Wrong,
+    pub(crate) wrong: WrongTokenCounter,
     /// Limits the rate of changes per token or sign-in.
-    pub(crate) rate: Rate,
-    pub(crate) hub: Hub,
-    pub(crate) orders: Orders,
+    pub(crate) rate: ChangeRateLimiter,
+    pub(crate) hub: LiveEventBroadcaster,
+    pub(crate) orders: SchedulerCommandChannel,
     /// Options for the tasks that the scheduler drives.
-    pub(crate) manners: Manners,
-    pub(crate) load: Load,
+    pub(crate) manners: TaskOptionsStore,
+    pub(crate) load: SchedulerLoad,
     /// Slots for read operations. Each operation keeps a processor busy: running more of
     /// them than there are processors would slow all of them down and delay changes.
     looks: Arc<Semaphore>,
@@ -62,25 +64,25 @@ pub(crate) struct Desk {
     /// Total number of slots for readers of live events.
     pub(crate) most_streams: usize,
     /// Counts requests since the server started.
-    pub(crate) traffic: Traffic,
-    pub(crate) says: Says,
+    pub(crate) traffic: HttpTrafficCounter,
+    pub(crate) says: DaemonMessageSink,
 }
 
 /// A projection, with the journal version up to which it was folded.
 #[derive(Default)]
-struct Folded<T> {
+struct VersionedProjection<T> {
     value: T,
     seen: Option<JournalVersion>,
 }
 
 /// The index position and the drivers at some time, and what needed a person then.
-type Needs = (u64, DriverProcesses, Arc<[Arc<AttentionItem>]>);
+type WaitListCache = (u64, DriverProcesses, Arc<[Arc<AttentionItem>]>);
 
-impl Desk {
+impl ServerState {
     pub(crate) fn open(
         workshop: Arc<Workshop>,
         bound: SocketAddr,
-        says: Says,
+        says: DaemonMessageSink,
     ) -> Result<Arc<Self>, Failure> {
         let opened = workshop.open()?;
         opened.notes.iter().for_each(|note| says(note));
@@ -92,7 +94,7 @@ impl Desk {
             ));
         }
         let settings = &workshop.settings.server;
-        let hosts = Hosts::of(bound, workshop.name_console()?, &settings.hosts.value);
+        let hosts = AllowedHosts::of(bound, workshop.name_console()?, &settings.hosts.value);
         let streams = usize::try_from(settings.event_streams.value).unwrap_or(1);
         Ok(Arc::new(Self {
             cookie: format!("artel-{}", workshop.id().short()),
@@ -102,18 +104,18 @@ impl Desk {
             board: RwLock::new(board),
             complete: Mutex::default(),
             needs: Mutex::default(),
-            requests: KnownRequests::default(),
+            requests: RequestRowCache::default(),
             hosts,
-            wrong: Wrong::default(),
-            rate: Rate::default(),
-            hub: Hub::new(),
-            orders: Orders::default(),
-            manners: Manners::default(),
-            load: Load::default(),
+            wrong: WrongTokenCounter::default(),
+            rate: ChangeRateLimiter::default(),
+            hub: LiveEventBroadcaster::new(),
+            orders: SchedulerCommandChannel::default(),
+            manners: TaskOptionsStore::default(),
+            load: SchedulerLoad::default(),
             looks: Arc::new(Semaphore::new(LOOKS_EACH * processors())),
             streams: Arc::new(Semaphore::new(streams)),
             most_streams: streams,
-            traffic: Traffic::default(),
+            traffic: HttpTrafficCounter::default(),
             says,
         }))
     }
@@ -145,7 +147,7 @@ impl Desk {
     pub(crate) fn take(&self, record: &JournalRecord) -> Result<(), Failure> {
         let fresh = match record.kind.as_str() {
             "journal.restored" => {
-                *self.locked_access() = Folded::default();
+                *self.locked_access() = VersionedProjection::default();
                 *self.locked_needs() = None;
                 self.requests.forget();
                 Some(self.workshop().board()?)
@@ -204,7 +206,7 @@ impl Desk {
         waits
     }
 
-    fn locked_needs(&self) -> MutexGuard<'_, Option<Needs>> {
+    fn locked_needs(&self) -> MutexGuard<'_, Option<WaitListCache>> {
         self.needs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -251,7 +253,7 @@ impl Desk {
 
     /// Has the scheduler resume a piece of work soon.
     pub(crate) fn goes_on(&self, trace: TraceId) {
-        self.orders.go_on(Task::Work(trace));
+        self.orders.go_on(SchedulerTask::Work(trace));
     }
 
     pub(crate) fn reader(&self) -> &JournalReader {
@@ -277,7 +279,7 @@ impl Desk {
     }
 
     /// Returns the access projection, updated with the latest events of the journal.
-    fn access(&self) -> Result<MutexGuard<'_, Folded<AccessProjection>>, Failure> {
+    fn access(&self) -> Result<MutexGuard<'_, VersionedProjection<AccessProjection>>, Failure> {
         let mut access = self.locked_access();
         let now = self.reader().sight()?;
         if access.seen != Some(now) {
@@ -287,7 +289,7 @@ impl Desk {
         Ok(access)
     }
 
-    fn locked_access(&self) -> MutexGuard<'_, Folded<AccessProjection>> {
+    fn locked_access(&self) -> MutexGuard<'_, VersionedProjection<AccessProjection>> {
         self.access.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -12,7 +12,7 @@ mod wrong;
 
 pub(crate) use guard::{guard, headers};
 pub use hosts::console_bases;
-pub(crate) use hosts::{CalledAs, Hosts};
-pub(crate) use pass::{Who, admit};
-pub(crate) use rate::Rate;
-pub(crate) use wrong::Wrong;
+pub(crate) use hosts::{AllowedHosts, CalledHostKind};
+pub(crate) use pass::{AuthenticatedCaller, admit};
+pub(crate) use rate::ChangeRateLimiter;
+pub(crate) use wrong::WrongTokenCounter;

@@ -12,13 +12,13 @@ use tokio::time::{Sleep, sleep};
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// A stream that fails if writes stall for too long.
-pub(crate) struct Impatient<S> {
+pub(crate) struct WriteTimeoutStream<S> {
     inner: S,
     /// Time limit of the stalled write; `None` while no write is stalled.
     limit: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Impatient<S> {
+impl<S> WriteTimeoutStream<S> {
     pub(crate) fn new(inner: S) -> Self {
         Self { inner, limit: None }
     }
@@ -41,7 +41,7 @@ impl<S> Impatient<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeoutStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -51,7 +51,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Impatient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeoutStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -97,7 +97,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_takes_nothing_for_long_is_let_go() {
         let (ours, _theirs) = duplex(16);
-        let mut ours = Impatient::new(ours);
+        let mut ours = WriteTimeoutStream::new(ours);
         let began = Instant::now();
         let failed = ours.write_all(&[b'x'; 64]).await.unwrap_err();
         assert_eq!(failed.kind(), ErrorKind::TimedOut);
@@ -107,7 +107,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_is_slow_gets_everything() {
         let (ours, mut theirs) = duplex(16);
-        let mut ours = Impatient::new(ours);
+        let mut ours = WriteTimeoutStream::new(ours);
         let sends = tokio::spawn(async move { ours.write_all(&[b'x'; 64]).await });
         let mut taken = [0; 16];
         for _ in 0..4 {

@@ -10,9 +10,9 @@ mod queue;
 mod task;
 mod under_way;
 
-pub(crate) use manner::{Manner, Manners};
-pub(crate) use orders::{Orders, begin};
-pub(crate) use queue::Task;
+pub(crate) use manner::{TaskOptions, TaskOptionsStore};
+pub(crate) use orders::{SchedulerCommandChannel, begin};
+pub(crate) use queue::SchedulerTask;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,11 +28,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use self::aside::{AllAsking, Asks};
-use self::orders::Order;
-use self::queue::Queue;
-use self::under_way::{Ended, UnderWay};
-use crate::desk::Desk;
+use self::aside::{TaskActivityRegistry, TaskActivityTracker};
+use self::orders::SchedulerCommand;
+use self::queue::SchedulerQueue;
+use self::under_way::{EndedTask, RunningTasks};
+use crate::desk::ServerState;
 
 /// Time that a command in a terminal has to take up what it recorded, before the daemon
 /// does.
@@ -57,21 +57,21 @@ const FOR_URGENT: usize = 1;
 
 /// The numbers of waiting, running and stuck tasks, for pages and metrics.
 #[derive(Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct SchedulerLoad {
     pub(crate) waiting: AtomicUsize,
     pub(crate) under_way: AtomicUsize,
     /// Tasks that could not continue, with the reason.
-    stuck: Mutex<HashMap<Task, String>>,
+    stuck: Mutex<HashMap<SchedulerTask, String>>,
 }
 
-impl Load {
+impl SchedulerLoad {
     /// Returns why a task could not continue, until it is tried again.
-    pub(crate) fn stuck(&self, task: Task) -> Option<String> {
+    pub(crate) fn stuck(&self, task: SchedulerTask) -> Option<String> {
         let stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
         stuck.get(&task).cloned()
     }
 
-    fn note(&self, task: Task, why: Option<&str>) {
+    fn note(&self, task: SchedulerTask, why: Option<&str>) {
         let mut stuck = self.stuck.lock().unwrap_or_else(PoisonError::into_inner);
         match why {
             Some(why) => drop(stuck.insert(task, why.to_owned())),
@@ -81,14 +81,14 @@ impl Load {
 }
 
 /// Handle of the running scheduler.
-pub(crate) struct Kept {
+pub(crate) struct SchedulerHandle {
     going: JoinHandle<Result<(), Failure>>,
     /// Notified when the whole server must stop: it was asked to, or another process is the
     /// daemon.
     pub(crate) over: watch::Receiver<ShutdownLevel>,
 }
 
-impl Kept {
+impl SchedulerHandle {
     /// Waits until all running tasks have stopped. Fails if another process has become the
     /// daemon.
     pub(crate) async fn rest(self) -> Result<(), Failure> {
@@ -100,18 +100,18 @@ impl Kept {
     }
 }
 
-struct Keeper {
-    desk: Arc<Desk>,
+struct Scheduler {
+    desk: Arc<ServerState>,
     fence: LeaseFence,
-    queue: Queue,
-    tasks: UnderWay,
+    queue: SchedulerQueue,
+    tasks: RunningTasks,
     /// Number of tasks started so far, which numbers them.
     count: u64,
     /// The tasks that wait for a person.
-    asking: AllAsking,
+    asking: TaskActivityRegistry,
     events: JournalSubscription,
     found: mpsc::UnboundedReceiver<TraceId>,
-    orders: mpsc::UnboundedReceiver<Order>,
+    orders: mpsc::UnboundedReceiver<SchedulerCommand>,
     is_held: bool,
     stop: watch::Receiver<ShutdownLevel>,
     /// Tells running tasks to stop, politely at first.
@@ -121,24 +121,24 @@ struct Keeper {
 /// Becomes the daemon, takes up leftover tasks, and starts the scheduler, which runs until
 /// it is asked to stop.
 pub(crate) async fn keep(
-    desk: Arc<Desk>,
+    desk: Arc<ServerState>,
     listens: DaemonListenAddress,
     found: mpsc::UnboundedReceiver<TraceId>,
     stop: watch::Receiver<ShutdownLevel>,
-) -> Result<Kept, Failure> {
+) -> Result<SchedulerHandle, Failure> {
     let workshop = desk.workshop();
     let fence = workshop.become_daemon(&desk.journal).await?;
     let head = desk.reader().head()?;
     let orders = desk.orders.take();
     let orders = orders.unwrap_or_else(|| mpsc::unbounded_channel().1);
-    let mut keeper = Keeper {
+    let mut keeper = Scheduler {
         orders,
         events: desk.journal.subscribe(EventFilter::default(), head),
         is_held: workshop.is_daemon_held()?,
-        queue: Queue::default(),
-        tasks: UnderWay::default(),
+        queue: SchedulerQueue::default(),
+        tasks: RunningTasks::default(),
         count: 0,
-        asking: AllAsking::default(),
+        asking: TaskActivityRegistry::default(),
         ends: watch::channel(ShutdownLevel::No).0,
         fence,
         found,
@@ -153,10 +153,10 @@ pub(crate) async fn keep(
         ends.send_replace(ShutdownLevel::Politely);
         went
     });
-    Ok(Kept { going, over })
+    Ok(SchedulerHandle { going, over })
 }
 
-impl Keeper {
+impl Scheduler {
     /// Queues all tasks that other processes left, and reports them.
     async fn take_up(&mut self) -> Result<u64, Failure> {
         let desk = Arc::clone(&self.desk);
@@ -269,33 +269,33 @@ impl Keeper {
     }
 
     /// Returns the activity tracker and the stop signal for the next task.
-    fn ways(&mut self) -> (Asks, watch::Receiver<ShutdownLevel>) {
+    fn ways(&mut self) -> (TaskActivityTracker, watch::Receiver<ShutdownLevel>) {
         self.count += 1;
         (self.asking.of(self.count), self.ends.subscribe())
     }
 
     /// Executes a command that does not come from the journal. A run that a person starts
     /// this way does not queue behind others, just as a run in a terminal does not.
-    fn obey(&mut self, order: Order) {
+    fn obey(&mut self, order: SchedulerCommand) {
         match order {
-            Order::GoOn(task) => {
+            SchedulerCommand::GoOn(task) => {
                 let now = Instant::now();
                 let urgency = self.urgent(task);
                 self.queue.put(task, urgency, Duration::ZERO, now);
             }
-            Order::Found(trace) => self.put(trace),
-            Order::Begin(begin) => {
+            SchedulerCommand::Found(trace) => self.put(trace),
+            SchedulerCommand::Begin(begin) => {
                 let (desk, ways) = (Arc::clone(&self.desk), self.ways());
                 self.tasks.drive(None, task::begin(desk, begin, ways));
             }
         }
     }
 
-    fn ended(&mut self, (task, rest): Ended) {
+    fn ended(&mut self, (task, rest): EndedTask) {
         let now = Instant::now();
         match (task, rest) {
-            (Some(task), Ok(task::Rest::Done)) => self.queue.done(task, now),
-            (Some(task), Ok(task::Rest::Stuck(why))) => self.stuck(task, &why),
+            (Some(task), Ok(task::TaskOutcome::Done)) => self.queue.done(task, now),
+            (Some(task), Ok(task::TaskOutcome::Stuck(why))) => self.stuck(task, &why),
             (Some(task), Err(failure)) => {
                 self.note_fault(Some(task), &failure);
                 self.stuck(task, &failure.to_string());
@@ -311,12 +311,12 @@ impl Keeper {
 
     /// Records that a task was interrupted by a fault of Artel. Other failures are already
     /// recorded, or are not faults.
-    fn note_fault(&self, task: Option<Task>, failure: &Failure) {
+    fn note_fault(&self, task: Option<SchedulerTask>, failure: &Failure) {
         if failure.code != FailureCode::X001 {
             return;
         }
         let desk = Arc::clone(&self.desk);
-        let id = task.map(Task::short);
+        let id = task.map(SchedulerTask::short);
         let why = failure.why.as_ref().unwrap_or(&failure.what).clone();
         // Recording waits if the disk is full; the scheduler must not.
         tokio::task::spawn_blocking(move || {
@@ -327,7 +327,7 @@ impl Keeper {
         });
     }
 
-    fn stuck(&mut self, task: Task, why: &str) {
+    fn stuck(&mut self, task: SchedulerTask, why: &str) {
         let wait = self.queue.failed(task, Instant::now());
         self.desk.load.note(task, Some(why));
         let name = task.short();
@@ -359,7 +359,7 @@ impl Keeper {
             _ => Duration::ZERO,
         };
         let now = Instant::now();
-        let work = Task::Work(event.trace);
+        let work = SchedulerTask::Work(event.trace);
         match event.fact {
             Fact::DaemonPaused(_) => self.is_held = true,
             Fact::DaemonResumed(_) => self.is_held = false,
@@ -387,17 +387,17 @@ impl Keeper {
 
     fn put(&mut self, trace: TraceId) {
         if let Some(urgency) = left::urgency(&self.desk, trace) {
-            let (task, now) = (Task::Work(trace), Instant::now());
+            let (task, now) = (SchedulerTask::Work(trace), Instant::now());
             self.queue.put(task, urgency, Duration::ZERO, now);
         }
     }
 
     /// Returns the urgency of a task about which a person has just decided. It is at least
     /// high, because that person is waiting, however urgent the original request was.
-    fn urgent(&self, task: Task) -> Urgency {
+    fn urgent(&self, task: SchedulerTask) -> Urgency {
         let asked = match task {
-            Task::Work(trace) => left::urgency(&self.desk, trace),
-            Task::Run(_) => None,
+            SchedulerTask::Work(trace) => left::urgency(&self.desk, trace),
+            SchedulerTask::Run(_) => None,
         };
         asked.unwrap_or_default().max(Urgency::High)
     }
@@ -406,8 +406,8 @@ impl Keeper {
     fn put_run(&mut self, trace: TraceId, run: Option<RunId>, after: Duration) {
         let is_work = self.desk.workshop().work(trace).is_ok();
         let task = match (is_work, run) {
-            (false, Some(run)) => Task::Run(run),
-            _ => Task::Work(trace),
+            (false, Some(run)) => SchedulerTask::Run(run),
+            _ => SchedulerTask::Work(trace),
         };
         let urgency = self.urgent(task);
         self.queue.put(task, urgency, after, Instant::now());

@@ -16,9 +16,9 @@ mod rights;
 mod telemetry;
 mod watch;
 
-pub use api::commands::{COMMANDS, Over};
+pub use api::commands::{COMMANDS, CommandAvailability};
 pub use door::console_bases;
-pub use listen::{Address, Reach, Said};
+pub use listen::{ListenAddress, ListenAddressSource, ListenReach};
 
 use std::sync::Arc;
 
@@ -26,35 +26,35 @@ use artel_types::Failure;
 use artel_workshop::{ShutdownLevel, Workshop};
 use tokio::sync::{mpsc, watch::Receiver};
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 
 /// Options with which the daemon is started.
-pub struct Options {
+pub struct DaemonOptions {
     /// The address to listen on.
-    pub address: Address,
+    pub address: ListenAddress,
     /// Where the address comes from.
-    pub said: Said,
+    pub said: ListenAddressSource,
     /// Receives messages for people.
-    pub says: Says,
+    pub says: DaemonMessageSink,
 }
 
 /// Shows a message of the daemon to people, one line per call.
-pub type Says = Arc<dyn Fn(&str) + Send + Sync>;
+pub type DaemonMessageSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Serves until `stop` says so. Reloads the settings whenever `reload` changes.
 pub async fn serve(
     workshop: Arc<Workshop>,
-    options: Options,
+    options: DaemonOptions,
     stop: Receiver<ShutdownLevel>,
     reload: Receiver<u64>,
 ) -> Result<(), Failure> {
-    let Options {
+    let DaemonOptions {
         address,
         said,
         says,
     } = options;
     let (listeners, bound) = address.bind().await?;
-    let desk = Desk::open(workshop, bound, Arc::clone(&says))?;
+    let desk = ServerState::open(workshop, bound, Arc::clone(&says))?;
     let head = desk.board().position();
     let live = live::follow(&desk, head);
     let traces = telemetry::send(&desk, head);

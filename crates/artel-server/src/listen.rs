@@ -14,7 +14,7 @@ const MOST_PORTS: usize = 32;
 
 /// From where the server may be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum ListenReach {
     /// Only from this machine.
     Loopback,
     /// From everywhere the address is reachable, because a person allowed it.
@@ -23,18 +23,18 @@ pub enum Reach {
 
 /// An address that the server may listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Address(SocketAddr);
+pub struct ListenAddress(SocketAddr);
 
 /// The source of the listen address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum ListenAddressSource {
     /// The settings.
     BySettings,
     /// The start command; a restart listens on the same address again.
     AtStart,
 }
 
-impl Said {
+impl ListenAddressSource {
     pub(crate) fn at(self, bound: SocketAddr) -> DaemonListenAddress {
         match self {
             Self::BySettings => DaemonListenAddress::AsSet(bound.to_string()),
@@ -43,18 +43,18 @@ impl Said {
     }
 }
 
-impl Address {
+impl ListenAddress {
     /// Returns from where an address can be reached. Text that is not an address counts as
     /// loopback.
-    pub fn reach_of(text: &str) -> Reach {
+    pub fn reach_of(text: &str) -> ListenReach {
         match text.parse::<SocketAddr>() {
-            Ok(address) if !is_loopback(address.ip()) => Reach::Public,
-            _ => Reach::Loopback,
+            Ok(address) if !is_loopback(address.ip()) => ListenReach::Public,
+            _ => ListenReach::Loopback,
         }
     }
 
     /// Parses an address. One that others can reach is refused unless a person allowed it.
-    pub fn parse(text: &str, reach: Reach) -> Result<Self, Failure> {
+    pub fn parse(text: &str, reach: ListenReach) -> Result<Self, Failure> {
         let address = match text.strip_prefix("localhost:") {
             Some(port) => format!("127.0.0.1:{port}"),
             None => text.to_owned(),
@@ -66,7 +66,7 @@ impl Address {
             )
             .advise("name an address and a port, such as 127.0.0.1:7717 or [::1]:7717")
         })?;
-        if !is_loopback(address.ip()) && reach == Reach::Loopback {
+        if !is_loopback(address.ip()) && reach == ListenReach::Loopback {
             return Err(Failure::new(
                 FailureCode::H001,
                 format!("`{text}` can be reached from elsewhere"),
@@ -83,7 +83,7 @@ impl Address {
     ///
     /// Browsers try both for names below `localhost`. Another program on the other address
     /// would be sent the console's cookies and the keys of its pages.
-    pub(crate) async fn bind(self) -> Result<(Listeners, SocketAddr), Failure> {
+    pub(crate) async fn bind(self) -> Result<(ServerListeners, SocketAddr), Failure> {
         let mut last = None;
         let tries = match self.0.port() {
             0 => MOST_PORTS,
@@ -95,12 +95,12 @@ impl Address {
             let bound = first.local_addr();
             let bound = bound.map_err(|error| unbound(self.0, &error))?;
             let Some(twin) = twin_of(bound) else {
-                return Ok((Listeners { first, twin: None }, bound));
+                return Ok((ServerListeners { first, twin: None }, bound));
             };
             match TcpListener::bind(twin).await {
                 Ok(twin) => {
                     let twin = Some(twin);
-                    return Ok((Listeners { first, twin }, bound));
+                    return Ok((ServerListeners { first, twin }, bound));
                 }
                 Err(error) if error.kind() == ErrorKind::AddrInUse => {
                     let why = format!(
@@ -113,7 +113,7 @@ impl Address {
                 }
                 // The machine lacks the other address family, so no other program listens
                 // there either.
-                Err(_) => return Ok((Listeners { first, twin: None }, bound)),
+                Err(_) => return Ok((ServerListeners { first, twin: None }, bound)),
             }
         }
         Err(last.unwrap_or_else(|| {
@@ -123,12 +123,12 @@ impl Address {
 }
 
 /// The listening sockets.
-pub(crate) struct Listeners {
+pub(crate) struct ServerListeners {
     first: TcpListener,
     twin: Option<TcpListener>,
 }
 
-impl Listeners {
+impl ServerListeners {
     /// Waits for the next connection.
     pub(crate) async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
         match &self.twin {
@@ -169,7 +169,7 @@ fn is_loopback(address: IpAddr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Reach};
+    use super::{ListenAddress, ListenReach};
 
     #[test]
     fn only_loopback_unless_a_person_says_so() {
@@ -187,11 +187,11 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                Address::parse(text, Reach::Loopback).is_ok(),
+                ListenAddress::parse(text, ListenReach::Loopback).is_ok(),
                 is_fine,
                 "{text}"
             );
         }
-        assert!(Address::parse("0.0.0.0:7717", Reach::Public).is_ok());
+        assert!(ListenAddress::parse("0.0.0.0:7717", ListenReach::Public).is_ok());
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 
 /// Number of batches that a reader may lag behind before it is disconnected; it then
 /// reconnects where it was. This bounds the memory used by a reader that never reads.
@@ -34,16 +34,16 @@ const ROWS: usize = 25;
 /// Events that arrived together, rendered for each kind of reader. Each rendering is made
 /// once and shared.
 #[derive(Debug)]
-pub(crate) struct Bundle {
+pub(crate) struct LiveEventBatch {
     records: Vec<JournalRecord>,
     /// Whether one of the events revoked access or restored the journal.
     sends_away: bool,
-    forms: [OnceLock<Form>; 8],
+    forms: [OnceLock<RenderedEventBatch>; 8],
 }
 
 /// A batch as rendered for one kind of reader.
 #[derive(Debug, Clone)]
-struct Form {
+struct RenderedEventBatch {
     /// The hidden tools when it was rendered.
     hidden: Vec<String>,
     text: Bytes,
@@ -51,7 +51,7 @@ struct Form {
     places: Vec<Range<usize>>,
 }
 
-impl Bundle {
+impl LiveEventBatch {
     pub(crate) fn of(records: Vec<JournalRecord>) -> Self {
         let away = ["token.revoked", "login.ended", "journal.restored"];
         Self {
@@ -94,7 +94,7 @@ impl Bundle {
 
     /// Returns the batch as rendered for this visibility. It is rendered again if the
     /// hidden tools in the settings have changed since it was rendered for others.
-    fn form(&self, eyes: &RunVisibility) -> Cow<'_, Form> {
+    fn form(&self, eyes: &RunVisibility) -> Cow<'_, RenderedEventBatch> {
         let bits = [
             eyes.role == ViewerRole::Admin,
             eyes.view == TimelineDetailLevel::Full,
@@ -103,7 +103,7 @@ impl Bundle {
         let sort = bits
             .iter()
             .fold(0, |sort, bit| 2 * sort + usize::from(*bit));
-        let made = || Form::new(eyes, &self.records);
+        let made = || RenderedEventBatch::new(eyes, &self.records);
         let form = self.forms[sort].get_or_init(made);
         if form.hidden == eyes.hidden {
             Cow::Borrowed(form)
@@ -113,7 +113,7 @@ impl Bundle {
     }
 }
 
-impl Form {
+impl RenderedEventBatch {
     fn new(eyes: &RunVisibility, records: &[JournalRecord]) -> Self {
         let (mut text, mut places) = (String::new(), Vec::with_capacity(records.len()));
         for record in records {
@@ -136,12 +136,12 @@ impl Form {
     }
 }
 
-type Row = broadcast::Sender<Arc<Bundle>>;
+type LiveEventChannel = broadcast::Sender<Arc<LiveEventBatch>>;
 
 /// Sends new events to all readers.
-pub(crate) struct Hub(Mutex<Vec<Row>>);
+pub(crate) struct LiveEventBroadcaster(Mutex<Vec<LiveEventChannel>>);
 
-impl Hub {
+impl LiveEventBroadcaster {
     pub(crate) fn new() -> Self {
         let rows = (0..ROWS).map(|_| broadcast::Sender::new(BEHIND));
         Self(Mutex::new(rows.collect()))
@@ -149,7 +149,7 @@ impl Hub {
 
     /// Subscribes to events from now on, in the channel with the fewest readers. Returns
     /// `None` once the server stops.
-    pub(crate) fn follow(&self) -> Option<broadcast::Receiver<Arc<Bundle>>> {
+    pub(crate) fn follow(&self) -> Option<broadcast::Receiver<Arc<LiveEventBatch>>> {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let row = rows.iter().min_by_key(|row| row.receiver_count())?;
         Some(row.subscribe())
@@ -164,24 +164,24 @@ impl Hub {
     }
 
     /// Sends a batch to one channel, and returns whether anyone received it.
-    fn send(&self, row: usize, bundle: &Arc<Bundle>) -> Heard {
+    fn send(&self, row: usize, bundle: &Arc<LiveEventBatch>) -> BatchDelivery {
         let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = rows.get(row).map(|row| row.send(Arc::clone(bundle)));
         match sent {
-            Some(Ok(_)) => Heard::BySome,
-            Some(Err(_)) | None => Heard::ByNobody,
+            Some(Ok(_)) => BatchDelivery::BySome,
+            Some(Err(_)) | None => BatchDelivery::ByNobody,
         }
     }
 }
 
 #[derive(PartialEq, Eq)]
-enum Heard {
+enum BatchDelivery {
     BySome,
     ByNobody,
 }
 
 /// Reads the journal and sends new events for as long as the server runs.
-pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
+pub(crate) fn follow(desk: &Arc<ServerState>, after: u64) -> JoinHandle<()> {
     let desk = Arc::clone(desk);
     tokio::spawn(async move {
         let (news, arrived) = mpsc::channel(AT_ONCE * 2);
@@ -190,7 +190,7 @@ pub(crate) fn follow(desk: &Arc<Desk>, after: u64) -> JoinHandle<()> {
     })
 }
 
-async fn read(desk: &Desk, after: u64, news: mpsc::Sender<JournalRecord>) {
+async fn read(desk: &ServerState, after: u64, news: mpsc::Sender<JournalRecord>) {
     let mut events = desk.journal.subscribe(EventFilter::default(), after);
     loop {
         match events.next().await {
@@ -212,7 +212,7 @@ async fn read(desk: &Desk, after: u64, news: mpsc::Sender<JournalRecord>) {
 
 /// Sends events as they arrive: at once after a pause, otherwise gathered, channel by
 /// channel. If many events arrive, it sends them without delays.
-async fn hand_on(hub: &Hub, mut arrived: mpsc::Receiver<JournalRecord>) {
+async fn hand_on(hub: &LiveEventBroadcaster, mut arrived: mpsc::Receiver<JournalRecord>) {
     let mut due = Instant::now();
     let mut records = Vec::new();
     while let Some(first) = arrived.recv().await {
@@ -226,9 +226,9 @@ async fn hand_on(hub: &Hub, mut arrived: mpsc::Receiver<JournalRecord>) {
         {
             records.push(record);
         }
-        let bundle = Arc::new(Bundle::of(std::mem::take(&mut records)));
+        let bundle = Arc::new(LiveEventBatch::of(std::mem::take(&mut records)));
         for row in 0..ROWS {
-            if hub.send(row, &bundle) == Heard::BySome && arrived.len() < AT_ONCE {
+            if hub.send(row, &bundle) == BatchDelivery::BySome && arrived.len() < AT_ONCE {
                 sleep(GATHER / ROWS as u32).await;
             }
         }

@@ -12,7 +12,7 @@ use artel_workshop::{Workshop, WorkshopFailures};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 use crate::keeper::blocking;
 
 /// Interval between checks for changes.
@@ -33,7 +33,7 @@ const MOST: usize = 5_000;
 
 /// A watched path.
 #[derive(Debug, Clone)]
-struct Spot {
+struct WatchedSettingsPath {
     /// Its name in messages.
     name: String,
     place: PathBuf,
@@ -41,10 +41,10 @@ struct Spot {
 }
 
 /// When each watched path last changed, by name; `None` if it does not exist.
-type Seen = BTreeMap<String, Option<(SystemTime, u64)>>;
+type SettingsFileStamps = BTreeMap<String, Option<(SystemTime, u64)>>;
 
 /// Reloads the settings on request, and when they change.
-pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
+pub(crate) fn watch(desk: Arc<ServerState>, mut told: watch::Receiver<u64>) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut position = desk.board().position();
         let mut spots = spots(&desk).await;
@@ -81,7 +81,7 @@ pub(crate) fn watch(desk: Arc<Desk>, mut told: watch::Receiver<u64>) -> JoinHand
 
 /// Loads everything once, so that what is valid now stays in force if it becomes invalid
 /// later.
-async fn remember(desk: &Arc<Desk>) {
+async fn remember(desk: &Arc<ServerState>) {
     let (workshop, says) = (desk.workshop(), Arc::clone(&desk.says));
     let wrong = blocking(move || Ok(workshop.check_parts()));
     if let Ok(Ok(wrong) | Err(WorkshopFailures(wrong))) = wrong.await {
@@ -90,7 +90,10 @@ async fn remember(desk: &Arc<Desk>) {
 }
 
 /// Reloads everything, reports the result, and returns the problems.
-pub(crate) async fn reload(desk: &Arc<Desk>, what: Vec<String>) -> Result<Vec<String>, Failure> {
+pub(crate) async fn reload(
+    desk: &Arc<ServerState>,
+    what: Vec<String>,
+) -> Result<Vec<String>, Failure> {
     let (says, shared) = (Arc::clone(&desk.says), Arc::clone(desk));
     let done = blocking(move || {
         let old = shared.workshop();
@@ -143,15 +146,15 @@ fn later(old: &Workshop, new: &Workshop) -> Vec<&'static str> {
 
 /// Returns the watched paths: those in the workshop, the person's own settings and keys,
 /// and the skills in their home and in portals.
-async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
+async fn spots(desk: &Arc<ServerState>) -> Arc<[WatchedSettingsPath]> {
     let workshop = desk.workshop();
     let found = blocking(move || {
-        let own = PLACES.iter().map(|name| Spot {
+        let own = PLACES.iter().map(|name| WatchedSettingsPath {
             name: (*name).to_owned(),
             place: workshop.root().join(name),
             deep: DEEP,
         });
-        let named = |place: PathBuf, deep| Spot {
+        let named = |place: PathBuf, deep| WatchedSettingsPath {
             name: place.display().to_string(),
             place,
             deep,
@@ -159,7 +162,7 @@ async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
         let theirs = named(workshop.caller().user_file(), DEEP);
         // Everything shown here is redacted, so a newly stored secret must be known at
         // once.
-        let keys = Spot {
+        let keys = WatchedSettingsPath {
             name: "stored keys".to_owned(),
             place: workshop.caller().keys_file(),
             deep: 0,
@@ -172,10 +175,10 @@ async fn spots(desk: &Arc<Desk>) -> Arc<[Spot]> {
     found.await.unwrap_or_default()
 }
 
-async fn look(spots: &Arc<[Spot]>) -> Seen {
+async fn look(spots: &Arc<[WatchedSettingsPath]>) -> SettingsFileStamps {
     let spots = Arc::clone(spots);
     let seen = blocking(move || {
-        let look = |spot: &Spot| {
+        let look = |spot: &WatchedSettingsPath| {
             let mut left = MOST;
             (spot.name.clone(), newest(&spot.place, spot.deep, &mut left))
         };
@@ -203,7 +206,7 @@ fn newest(place: &Path, depth: usize, left: &mut usize) -> Option<(SystemTime, u
 
 /// Returns the names of the paths that changed. A path that was not watched before has not
 /// changed.
-fn changed(before: &Seen, now: &Seen) -> Vec<String> {
+fn changed(before: &SettingsFileStamps, now: &SettingsFileStamps) -> Vec<String> {
     let other = now.iter().filter(|(name, now)| {
         let before = before.get(name.as_str());
         before.is_some_and(|before| before != *now)

@@ -5,18 +5,18 @@
 use artel_types::{GrantReach, RunAsked};
 use artel_workshop::{AttentionItem, AttentionKind, ViewerRole, answer_settles};
 
-use crate::door::Who;
+use crate::door::AuthenticatedCaller;
 
 /// The access that a decision requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Needed {
+pub(crate) struct DecisionRequirement {
     /// The least role.
     pub(crate) role: ViewerRole,
     /// Whether it takes a person and not a program.
     pub(crate) in_person: bool,
 }
 
-impl Needed {
+impl DecisionRequirement {
     const fn of(role: ViewerRole) -> Self {
         Self {
             role,
@@ -31,7 +31,7 @@ impl Needed {
         }
     }
 
-    fn is_met_by(self, who: &Who) -> bool {
+    fn is_met_by(self, who: &AuthenticatedCaller) -> bool {
         who.pass.role >= self.role && !(self.in_person && who.pass.is_program)
     }
 }
@@ -39,14 +39,18 @@ impl Needed {
 /// Returns who may decide about a kind of waiting item, judged by the first thing to do
 /// about it: a failed plan can also be cancelled by the person who asked for it, but it
 /// waits for someone to try it again.
-pub(crate) fn needed(sort: AttentionKind) -> Needed {
+pub(crate) fn needed(sort: AttentionKind) -> DecisionRequirement {
     match sort {
-        AttentionKind::Question | AttentionKind::Plan => Needed::person(ViewerRole::User),
-        AttentionKind::Failed => Needed::of(ViewerRole::User),
-        AttentionKind::Call | AttentionKind::Changeset | AttentionKind::Unfinished => {
-            Needed::person(ViewerRole::Developer)
+        AttentionKind::Question | AttentionKind::Plan => {
+            DecisionRequirement::person(ViewerRole::User)
         }
-        AttentionKind::Left | AttentionKind::Paused => Needed::of(ViewerRole::Developer),
+        AttentionKind::Failed => DecisionRequirement::of(ViewerRole::User),
+        AttentionKind::Call | AttentionKind::Changeset | AttentionKind::Unfinished => {
+            DecisionRequirement::person(ViewerRole::Developer)
+        }
+        AttentionKind::Left | AttentionKind::Paused => {
+            DecisionRequirement::of(ViewerRole::Developer)
+        }
     }
 }
 
@@ -54,8 +58,8 @@ pub(crate) fn needed(sort: AttentionKind) -> Needed {
 pub(crate) const TO_GRANT: ViewerRole = ViewerRole::Admin;
 
 /// Returns how far an approval by the caller may reach.
-pub(crate) fn widest_grant(who: &Who) -> GrantReach {
-    if Needed::person(TO_GRANT).is_met_by(who) {
+pub(crate) fn widest_grant(who: &AuthenticatedCaller) -> GrantReach {
+    if DecisionRequirement::person(TO_GRANT).is_met_by(who) {
         GrantReach::Always
     } else {
         GrantReach::Run
@@ -73,7 +77,7 @@ pub(crate) fn needed_to_answer(asked: &RunAsked, answer: &str) -> ViewerRole {
 }
 
 /// Returns the choices of a question that the caller may make.
-pub(crate) fn choices_of(who: &Who, waits: &AttentionItem) -> Vec<String> {
+pub(crate) fn choices_of(who: &AuthenticatedCaller, waits: &AttentionItem) -> Vec<String> {
     let may_settle = who.pass.role >= ViewerRole::Developer;
     let choices = waits.choices.iter();
     let choices = choices.filter(|choice| may_settle || !waits.settling.contains(choice));
@@ -82,7 +86,7 @@ pub(crate) fn choices_of(who: &Who, waits: &AttentionItem) -> Vec<String> {
 
 /// Returns whether the caller may decide about a waiting item. A question whose every
 /// answer is reserved for another role is not theirs to decide.
-pub(crate) fn decides(who: &Who, waits: &AttentionItem) -> bool {
+pub(crate) fn decides(who: &AuthenticatedCaller, waits: &AttentionItem) -> bool {
     let has_answer = waits.choices.is_empty() || !choices_of(who, waits).is_empty();
     needed(waits.kind).is_met_by(who) && has_answer
 }

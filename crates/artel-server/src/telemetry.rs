@@ -7,5 +7,5 @@ mod spans;
 mod traffic;
 
 pub(crate) use collector::send;
-pub(crate) use page::{Now, page};
-pub(crate) use traffic::{Traffic, count};
+pub(crate) use page::{MetricsGauges, page};
+pub(crate) use traffic::{HttpTrafficCounter, count};

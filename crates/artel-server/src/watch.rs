@@ -22,10 +22,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 
-use self::ear::{Ear, Heard};
-use self::folders::{Stamp, fingerprint, in_folders};
-use crate::Says;
-use crate::desk::Desk;
+use self::ear::{InboxNotification, InboxNotifier};
+use self::folders::{InboxFileStamp, fingerprint, in_folders};
+use crate::DaemonMessageSink;
+use crate::desk::ServerState;
 use crate::keeper::blocking;
 
 /// Interval between scans of all folders.
@@ -41,11 +41,11 @@ const AGAIN: Duration = Duration::from_secs(3);
 const RESTED: Duration = Duration::from_secs(5);
 
 /// Handle of the running watcher.
-pub(crate) struct Watching {
+pub(crate) struct InboxWatcherHandle {
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Watching {
+impl InboxWatcherHandle {
     /// Stops the watcher. Whatever it was doing is found again at the next start.
     pub(crate) fn abort(self) {
         self.tasks.iter().for_each(JoinHandle::abort);
@@ -54,34 +54,37 @@ impl Watching {
 
 /// Starts to watch the inbox and to keep the dashboard current; sends the traces of work to
 /// take up to `finds`.
-pub(crate) fn watch(desk: &Arc<Desk>, finds: mpsc::UnboundedSender<TraceId>) -> Watching {
+pub(crate) fn watch(
+    desk: &Arc<ServerState>,
+    finds: mpsc::UnboundedSender<TraceId>,
+) -> InboxWatcherHandle {
     let (inbox, board) = (Arc::clone(desk), Arc::clone(desk));
-    let watcher = Watcher::new(move || inbox.workshop(), finds, Arc::clone(&desk.says));
+    let watcher = InboxWatcher::new(move || inbox.workshop(), finds, Arc::clone(&desk.says));
     let tasks = vec![
         tokio::spawn(watcher.go()),
         tokio::spawn(board::keep_current(board)),
     ];
-    Watching { tasks }
+    InboxWatcherHandle { tasks }
 }
 
 /// Watches the three folders of the inbox.
-struct Watcher<W> {
+struct InboxWatcher<W> {
     /// Returns the workshop with the settings now in force.
     workshop: W,
     finds: mpsc::UnboundedSender<TraceId>,
-    says: Says,
-    ear: Ear,
+    says: DaemonMessageSink,
+    ear: InboxNotifier,
     settle: FileStabilityTracker,
     /// The stamp of each file when it was last found to be complete.
-    known: HashMap<PathBuf, Stamp>,
+    known: HashMap<PathBuf, InboxFileStamp>,
     begun: Instant,
 }
 
-impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
-    fn new(workshop: W, finds: mpsc::UnboundedSender<TraceId>, says: Says) -> Self {
+impl<W: Fn() -> Arc<Workshop> + Send + 'static> InboxWatcher<W> {
+    fn new(workshop: W, finds: mpsc::UnboundedSender<TraceId>, says: DaemonMessageSink) -> Self {
         let root = workshop().root().to_owned();
         Self {
-            ear: Ear::new(root),
+            ear: InboxNotifier::new(root),
             workshop,
             finds,
             says,
@@ -106,10 +109,12 @@ impl<W: Fn() -> Arc<Workshop> + Send + 'static> Watcher<W> {
         }
     }
 
-    async fn hear(&mut self, heard: Heard) {
+    async fn hear(&mut self, heard: InboxNotification) {
         match heard {
-            Heard::Happened(path, what) => self.settle.happened(&path, what, self.now()),
-            Heard::Missed => self.rescan().await,
+            InboxNotification::Happened(path, what) => {
+                self.settle.happened(&path, what, self.now())
+            }
+            InboxNotification::Missed => self.rescan().await,
         }
     }
 

@@ -6,18 +6,19 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::checks::AgentChecked;
-use super::page::{Limit, Rows, holds, page};
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
+use super::checks::AgentValidationReplyRole;
+use super::page::{ApiPageLimit, ApiPageReply, holds, page};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
 use super::seat::{
-    AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, User, made, shaped, unnamed,
+    AdminJustSignedIn, ApiCreatedResult, ApiPathParams, ApiQueryParams, ApiResult,
+    AuthorizedCaller, Developer, User, made, shaped, unnamed,
 };
-use super::{ModelName, Told};
+use super::{ApiJsonBody, ModelName};
 
 /// A role in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct AgentListed {
+pub(super) struct AgentListReplyRow {
     /// The role's id.
     id: String,
     /// Display name.
@@ -38,9 +39,9 @@ pub(super) struct AgentListed {
 
 /// A role with all its fields.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct AgentSeen {
+pub(super) struct AgentDetailsReply {
     #[serde(flatten)]
-    row: AgentListed,
+    row: AgentListReplyRow,
     /// Its file; `null` for a built-in role.
     file: Option<String>,
     /// Tools it may use; `null` for whatever policy allows.
@@ -54,7 +55,7 @@ pub(super) struct AgentSeen {
 /// A role to create. Omitted fields are taken from the template.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct AgentWanted {
+pub(super) struct CreateAgentBody {
     /// The role's id: lower-case letters, digits and hyphens.
     id: String,
     /// Display name.
@@ -73,7 +74,7 @@ pub(super) struct AgentWanted {
 
 /// The text of a role's file.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct AgentWritten {
+pub(super) struct AgentTextReply {
     /// The role's id.
     id: String,
     /// Its file; `null` for a built-in role.
@@ -87,7 +88,7 @@ pub(super) struct AgentWritten {
 /// A new text for a role.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EditAgent {
+pub(super) struct EditAgentBody {
     /// The whole text, as returned by `/text`, with your changes.
     text: String,
     /// The hash of the text you edited, or at least its first 8 letters.
@@ -98,7 +99,7 @@ pub(super) struct EditAgent {
 
 /// The result of removing a role.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct AgentRemoved {
+pub(super) struct RemoveAgentReply {
     /// The role's id.
     id: String,
     /// Whether its file was removed.
@@ -109,22 +110,25 @@ pub(super) struct AgentRemoved {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct AgentListQuery {
     /// Only roles whose id, name or description contains this text.
     q: Option<String>,
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
 }
 
 /// Lists roles.
 #[utoipa::path(get, path = "/api/v1/agents", tag = "agents", operation_id = "listAgents",
-    params(Wanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<AgentListed>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<AgentListed>> {
+    params(AgentListQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<AgentListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<AgentListQuery>,
+) -> ApiResult<ApiPageReply<AgentListReplyRow>> {
     let done = by.does(move |workshop| {
         let mut agents = workshop.caller().agents()?;
         agents.retain(|it| holds(wanted.q.as_deref(), &[&it.id, &it.name, &it.description]));
@@ -137,13 +141,13 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Creates a role.
 #[utoipa::path(post, path = "/api/v1/agents", tag = "agents", operation_id = "createAgent",
-    request_body = AgentWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+    request_body = CreateAgentBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 201, body = AgentSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = AgentDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn create(
-    by: As<AdminJustSignedIn>,
-    Told(new): Told<AgentWanted>,
-) -> Made<AgentSeen> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiJsonBody(new): ApiJsonBody<CreateAgentBody>,
+) -> ApiCreatedResult<AgentDetailsReply> {
     let new = NewAgent {
         id: new.id,
         name: new.name,
@@ -163,24 +167,27 @@ pub(super) async fn create(
 #[utoipa::path(get, path = "/api/v1/agents/{id}", tag = "agents", operation_id = "showAgent",
     params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = AgentSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(id): At<String>) -> Answer<AgentSeen> {
+    responses((status = 200, body = AgentDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<AgentDetailsReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.caller().agent(&id)?)?));
     done.await.map(Json)
 }
 
 /// Removes a role's file.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/remove", tag = "agents",
-    operation_id = "removeAgent", request_body = Nothing,
+    operation_id = "removeAgent", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 200, body = AgentRemoved), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = RemoveAgentReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn remove(
-    by: As<AdminJustSignedIn>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<AgentRemoved> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<RemoveAgentReply> {
     let named = id.clone();
     let done = by.does(move |workshop| {
         // Refuse a role that may not be removed before anything is touched.
@@ -188,7 +195,7 @@ pub(super) async fn remove(
         Ok(workshop.remove_agent(&named)?)
     });
     by.told(done.await?);
-    Ok(Json(AgentRemoved { id, removed: true }))
+    Ok(Json(RemoveAgentReply { id, removed: true }))
 }
 
 /// Returns the text of a role's file.
@@ -196,8 +203,11 @@ pub(super) async fn remove(
     operation_id = "showAgentText",
     params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = AgentWritten), (status = "4XX", body = Troubled)))]
-pub(super) async fn text(by: As<Developer>, At(id): At<String>) -> Answer<AgentWritten> {
+    responses((status = 200, body = AgentTextReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn text(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<AgentTextReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.caller().agent_text(&id)?)?));
     done.await.map(Json)
 }
@@ -207,15 +217,15 @@ pub(super) async fn text(by: As<Developer>, At(id): At<String>) -> Answer<AgentW
 /// For a built-in role this creates a file that overrides it. A text that is not a valid
 /// role is refused.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/edit", tag = "agents", operation_id = "editAgent",
-    request_body = EditAgent, params(("id" = String, Path, description = "Its id")),
+    request_body = EditAgentBody, params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 200, body = AgentChecked), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = AgentValidationReplyRole), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn edit(
-    by: As<AdminJustSignedIn>,
-    At(id): At<String>,
-    Told(told): Told<EditAgent>,
-) -> Answer<AgentChecked> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<EditAgentBody>,
+) -> ApiResult<AgentValidationReplyRole> {
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
             return Err(unnamed("hash", "that of the text you read").into());

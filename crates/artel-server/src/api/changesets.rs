@@ -13,17 +13,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::page::{Limit, Rows, page};
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
+use super::page::{ApiPageLimit, ApiPageReply, page};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
 use super::seat::{
-    Answer, As, Asked, At, Developer, DeveloperInPerson, Role, User, shaped, unnamed,
+    ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, DeveloperInPerson,
+    RouteAccess, User, shaped, unnamed,
 };
-use super::{Refusal, Told};
+use super::{ApiError, ApiJsonBody};
 
 /// A changeset in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ChangesetListed {
+pub(super) struct ChangesetListReplyRow {
     /// The changeset's id: the trace, shortened.
     id: String,
     /// Trace of the work.
@@ -58,9 +59,9 @@ pub(super) struct ChangesetListed {
 
 /// A changeset with everything known about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ChangesetSeen {
+pub(super) struct ChangesetDetailsReply {
     #[serde(flatten)]
-    row: ChangesetListed,
+    row: ChangesetListReplyRow,
     /// The person's folder.
     folder: String,
     /// The commit it started from.
@@ -99,16 +100,16 @@ pub(super) struct ChangesetSeen {
 
 /// A changeset with its diff.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ChangesetDiff {
+pub(super) struct ChangesetDiffReply {
     /// The changeset.
-    changeset: ChangesetSeen,
+    changeset: ChangesetDetailsReply,
     /// The diff, as `git diff` prints it.
     diff: String,
 }
 
 /// A decision about a changeset, and its result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ChangesetDecided {
+pub(super) struct ChangesetDecisionReply {
     /// The changeset's id.
     id: String,
     /// Trace of the work.
@@ -135,13 +136,13 @@ pub(super) struct ChangesetDecided {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct ChangesetListQuery {
     /// Only changesets in this state.
     state: Option<String>,
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
 }
@@ -149,7 +150,7 @@ pub(super) struct Wanted {
 /// A decision about a changeset.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Decision {
+pub(super) enum ChangesetDecisionKind {
     /// Merge it.
     Approve,
     /// Reject it.
@@ -163,11 +164,11 @@ pub(super) enum Decision {
 /// A decision about a changeset, with its details.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Decide {
+pub(super) struct DecideChangesetBody {
     /// The changeset's id, or the start of its trace.
     id: String,
     /// The decision.
-    decision: Decision,
+    decision: ChangesetDecisionKind,
     /// Why it is rejected, or why it is merged although its proofs do not hold.
     reason: Option<String>,
     /// The branch to merge into; by default the branch it started from.
@@ -180,7 +181,7 @@ pub(super) struct Decide {
 /// Approves a changeset as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Merge {
+pub(super) struct ApproveChangesetBody {
     /// The last commit you saw, or at least its first 8 letters. If the changeset now ends
     /// at another commit, it is not merged.
     #[serde(default)]
@@ -195,19 +196,19 @@ pub(super) struct Merge {
 /// Rejects a changeset.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Reject {
+pub(super) struct RejectChangesetBody {
     /// The reason, which is recorded.
     reason: String,
 }
 
 /// Lists changesets, newest first.
 #[utoipa::path(get, path = "/api/v1/changesets", tag = "changesets",
-    operation_id = "listChangesets", params(Wanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<ChangesetListed>), (status = "4XX", body = Troubled)))]
+    operation_id = "listChangesets", params(ChangesetListQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<ChangesetListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn list(
-    by: As<User>,
-    Asked(wanted): Asked<Wanted>,
-) -> Answer<Rows<ChangesetListed>> {
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<ChangesetListQuery>,
+) -> ApiResult<ApiPageReply<ChangesetListReplyRow>> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |_| {
         let mut rows = desk.glance(|board, _| board.changesets())?;
@@ -221,26 +222,26 @@ pub(super) async fn list(
 
 /// Decides about a changeset.
 #[utoipa::path(post, path = "/api/v1/changesets", tag = "changesets",
-    operation_id = "decideChangeset", request_body = Decide,
+    operation_id = "decideChangeset", request_body = DecideChangesetBody,
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangesetDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn decide(
-    by: As<DeveloperInPerson>,
-    Told(told): Told<Decide>,
-) -> Answer<ChangesetDecided> {
-    let Decide { id, reason, .. } = told;
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiJsonBody(told): ApiJsonBody<DecideChangesetBody>,
+) -> ApiResult<ChangesetDecisionReply> {
+    let DecideChangesetBody { id, reason, .. } = told;
     match told.decision {
-        Decision::Approve => {
+        ChangesetDecisionKind::Approve => {
             let head = told.head.unwrap_or_default();
             let into = told.into;
-            merge(&by, id, Merge { head, reason, into }).await
+            merge(&by, id, ApproveChangesetBody { head, reason, into }).await
         }
-        Decision::Reject => {
+        ChangesetDecisionKind::Reject => {
             let reason = reason.unwrap_or_default();
             decided(&by, move |it| it.reject_changeset(&id, &reason)).await
         }
-        Decision::Undo => decided(&by, move |it| it.undo_changeset(&id)).await,
-        Decision::Redo => decided(&by, move |it| it.redo_changeset(&id)).await,
+        ChangesetDecisionKind::Undo => decided(&by, move |it| it.undo_changeset(&id)).await,
+        ChangesetDecisionKind::Redo => decided(&by, move |it| it.redo_changeset(&id)).await,
     }
 }
 
@@ -249,18 +250,21 @@ pub(super) async fn decide(
     operation_id = "showChangeset",
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = ChangesetSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ChangesetSeen> {
+    responses((status = 200, body = ChangesetDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<ChangesetDetailsReply> {
     let sees_all = by.eyes(None)?.most == TimelineDetailLevel::Full;
     let done = by.does(move |workshop| Ok(shaped(workshop.changeset(&id)?)?));
-    let mut seen: ChangesetSeen = done.await?;
+    let mut seen: ChangesetDetailsReply = done.await?;
     if !sees_all {
         seen.sum_up();
     }
     Ok(Json(seen))
 }
 
-impl ChangesetSeen {
+impl ChangesetDetailsReply {
     /// Removes file contents and the output of programs, for callers who may only see
     /// summaries.
     fn sum_up(&mut self) {
@@ -278,19 +282,19 @@ impl ChangesetSeen {
     operation_id = "diffChangeset",
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, content((ChangesetDiff = "application/json"), (String = "text/plain"))),
-        (status = "4XX", body = Troubled)))]
+    responses((status = 200, content((ChangesetDiffReply = "application/json"), (String = "text/plain"))),
+        (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn diff(
-    by: As<Developer>,
-    At(id): At<String>,
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
     headers: HeaderMap,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     // It waits for git.
     let by = by.beside_the_line();
     let done = by.does(move |workshop| {
-        let changeset: ChangesetSeen = shaped(workshop.changeset(&id)?)?;
+        let changeset: ChangesetDetailsReply = shaped(workshop.changeset(&id)?)?;
         let diff = workshop.changeset_diff(&id)?;
-        Ok(ChangesetDiff { changeset, diff })
+        Ok(ChangesetDiffReply { changeset, diff })
     });
     let done = done.await?;
     let accepted = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
@@ -303,61 +307,65 @@ pub(super) async fn diff(
 
 /// Merges a changeset with a merge commit.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/approve", tag = "changesets",
-    operation_id = "approveChangeset", request_body = Merge,
+    operation_id = "approveChangeset", request_body = ApproveChangesetBody,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangesetDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn approve(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Merge>,
-) -> Answer<ChangesetDecided> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<ApproveChangesetBody>,
+) -> ApiResult<ChangesetDecisionReply> {
     merge(&by, id, told).await
 }
 
 /// Rejects a changeset.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/reject", tag = "changesets",
-    operation_id = "rejectChangeset", request_body = Reject,
+    operation_id = "rejectChangeset", request_body = RejectChangesetBody,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangesetDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn reject(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(told): Told<Reject>,
-) -> Answer<ChangesetDecided> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<RejectChangesetBody>,
+) -> ApiResult<ChangesetDecisionReply> {
     decided(&by, move |it| it.reject_changeset(&id, &told.reason)).await
 }
 
 /// Undoes a merged changeset with a new commit. Later changes by people are kept.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/undo", tag = "changesets",
-    operation_id = "undoChangeset", request_body = Nothing,
+    operation_id = "undoChangeset", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangesetDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn undo(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<ChangesetDecided> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ChangesetDecisionReply> {
     decided(&by, move |it| it.undo_changeset(&id)).await
 }
 
 /// Restores an undone changeset with a new commit.
 #[utoipa::path(post, path = "/api/v1/changesets/{id}/redo", tag = "changesets",
-    operation_id = "redoChangeset", request_body = Nothing,
+    operation_id = "redoChangeset", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = ChangesetDecided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangesetDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn redo(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<ChangesetDecided> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ChangesetDecisionReply> {
     decided(&by, move |it| it.redo_changeset(&id)).await
 }
 
-async fn merge<R: Role>(by: &As<R>, id: String, told: Merge) -> Answer<ChangesetDecided> {
+async fn merge<R: RouteAccess>(
+    by: &AuthorizedCaller<R>,
+    id: String,
+    told: ApproveChangesetBody,
+) -> ApiResult<ChangesetDecisionReply> {
     if told.head.len() < 8 {
         return Err(unnamed("head", "the last commit of the changeset").into());
     }
@@ -372,10 +380,10 @@ async fn merge<R: Role>(by: &As<R>, id: String, told: Merge) -> Answer<Changeset
     decided(by, merged).await
 }
 
-async fn decided<R: Role>(
-    by: &As<R>,
+async fn decided<R: RouteAccess>(
+    by: &AuthorizedCaller<R>,
     act: impl FnOnce(&Workshop) -> Result<OutcomeWithNotes<ChangesetReceipt>, Failure> + Send + 'static,
-) -> Answer<ChangesetDecided> {
+) -> ApiResult<ChangesetDecisionReply> {
     let done = by.does(move |workshop| Ok(act(workshop)?));
     let done = by.told(done.await?);
     Ok(Json(shaped(done)?))

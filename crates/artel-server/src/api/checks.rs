@@ -11,15 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
 use super::requests::{none_of, standing_in};
-use super::runs::steer::Nothing;
-use super::seat::{Answer, As, Asked, At, Developer, User, shaped, waited};
+use super::runs::steer::EmptyBody;
+use super::seat::{
+    ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, User, shaped, waited,
+};
 
 /// One health check.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct HealthLine {
+pub(super) struct HealthReplyCheck {
     /// `ok`, `warning` or `problem`.
     health: String,
     /// The area that was checked.
@@ -32,18 +34,18 @@ pub(super) struct HealthLine {
 
 /// The health checks of everything that Artel depends on.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct HealthSeen {
+pub(super) struct HealthReply {
     /// Whether no check found a problem.
     ok: bool,
     /// The checks.
-    checks: Vec<HealthLine>,
+    checks: Vec<HealthReplyCheck>,
 }
 
 /// Query parameters of the health checks.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhichProfile {
+pub(super) struct HealthQuery {
     /// Runs the checks for a profile instead: `local`, `ci` or `production`.
     profile: Option<String>,
 }
@@ -51,7 +53,7 @@ pub(super) struct WhichProfile {
 /// Where to look for a skill.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Where {
+pub(super) struct SkillLocationBody {
     /// The portal whose project contains it; by default the daemon's own folder.
     portal: Option<String>,
 }
@@ -59,7 +61,7 @@ pub(super) struct Where {
 /// Skills to validate.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SkillText {
+pub(super) struct ValidateSkillsBody {
     /// The text of a `SKILL.md` or of a request; if omitted, every skill is validated.
     text: Option<String>,
     /// The kind of text: `skill` or `request`; by default `skill`.
@@ -72,7 +74,7 @@ pub(super) struct SkillText {
 
 /// A validated `SKILL.md`.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SkillChecked {
+pub(super) struct SkillValidationReplyFile {
     /// The file; `null` for a text that was sent.
     path: Option<String>,
     /// Whether there are no errors.
@@ -86,16 +88,16 @@ pub(super) struct SkillChecked {
 
 /// The result of validating skills.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SkillsChecked {
+pub(super) struct SkillValidationReply {
     /// Whether there are no errors.
     ok: bool,
     /// The validated files.
-    files: Vec<SkillChecked>,
+    files: Vec<SkillValidationReplyFile>,
 }
 
 /// The test results of one skill.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SkillTestSeen {
+pub(super) struct SkillTestReplySkill {
     /// The skill's name.
     skill: String,
     /// Its folder.
@@ -114,16 +116,16 @@ pub(super) struct SkillTestSeen {
 
 /// Test results of skills.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SkillsTested {
+pub(super) struct SkillTestReply {
     /// Whether everything passed.
     ok: bool,
     /// The results, skill by skill.
-    skills: Vec<SkillTestSeen>,
+    skills: Vec<SkillTestReplySkill>,
 }
 
 /// A validated role.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct AgentChecked {
+pub(super) struct AgentValidationReplyRole {
     /// The role's id.
     id: String,
     /// Its file; `null` for a built-in role.
@@ -136,16 +138,16 @@ pub(super) struct AgentChecked {
 
 /// The result of validating roles.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct AgentsChecked {
+pub(super) struct AgentValidationReply {
     /// Whether all checks passed.
     ok: bool,
     /// The validated roles.
-    agents: Vec<AgentChecked>,
+    agents: Vec<AgentValidationReplyRole>,
 }
 
 /// The explanation of an error code.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CodeTold {
+pub(super) struct FailureCodeReply {
     /// The code.
     code: String,
     /// A one-line summary.
@@ -156,19 +158,19 @@ pub(super) struct CodeTold {
 
 /// The explanations of all error codes.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CodesTold {
+pub(super) struct FailureCodeListReply {
     /// The codes.
-    codes: Vec<CodeTold>,
+    codes: Vec<FailureCodeReply>,
 }
 
 /// Checks everything that Artel depends on, without changing anything.
 #[utoipa::path(get, path = "/api/v1/doctor", tag = "checks", operation_id = "showHealth",
-    params(WhichProfile), extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = HealthSeen), (status = "4XX", body = Troubled)))]
+    params(HealthQuery), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = HealthReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn health(
-    by: As<Developer>,
-    Asked(wanted): Asked<WhichProfile>,
-) -> Answer<HealthSeen> {
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<HealthQuery>,
+) -> ApiResult<HealthReply> {
     let profile: Option<MachineProfile> = match wanted.profile.as_deref().map(str::parse) {
         None => None,
         Some(Ok(profile)) => Some(profile),
@@ -185,7 +187,7 @@ pub(super) async fn health(
             .iter()
             .any(|it| it.health == DoctorCheckStatus::Problem);
         let checks: Result<_, Failure> = checks.into_iter().map(shaped).collect();
-        Ok(HealthSeen {
+        Ok(HealthReply {
             ok,
             checks: checks?,
         })
@@ -195,15 +197,15 @@ pub(super) async fn health(
 
 /// Validates a skill strictly.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/validate", tag = "skills",
-    operation_id = "validateSkill", request_body = Where,
+    operation_id = "validateSkill", request_body = SkillLocationBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillsChecked), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SkillValidationReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn validate_skill(
-    by: As<Developer>,
-    At(name): At<String>,
-    Told(told): Told<Where>,
-) -> Answer<SkillsChecked> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<SkillLocationBody>,
+) -> ApiResult<SkillValidationReply> {
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, told.portal.as_deref())?;
         let folder = workshop.caller().skill_folder(&name)?;
@@ -214,13 +216,13 @@ pub(super) async fn validate_skill(
 
 /// Validates a text, or every skill, strictly.
 #[utoipa::path(post, path = "/api/v1/checks/skills", tag = "skills",
-    operation_id = "validateSkills", request_body = SkillText,
+    operation_id = "validateSkills", request_body = ValidateSkillsBody,
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillsChecked), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SkillValidationReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn validate_skills(
-    by: As<Developer>,
-    Told(told): Told<SkillText>,
-) -> Answer<SkillsChecked> {
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(told): ApiJsonBody<ValidateSkillsBody>,
+) -> ApiResult<SkillValidationReply> {
     let kinds = ["skill", "request"];
     let kind = told.kind.as_deref().unwrap_or(kinds[0]);
     if !kinds.contains(&kind) {
@@ -229,8 +231,8 @@ pub(super) async fn validate_skills(
     if let Some(text) = &told.text {
         let line = json!({ "kind": kind, "dir": told.dir, "text": text }).to_string();
         let answer: Value = serde_json::from_str(&validate_skill_line(&line)).unwrap_or_default();
-        let file: SkillChecked = shaped(answer)?;
-        return Ok(Json(SkillsChecked {
+        let file: SkillValidationReplyFile = shaped(answer)?;
+        return Ok(Json(SkillValidationReply {
             ok: file.ok,
             files: vec![file],
         }));
@@ -244,41 +246,41 @@ pub(super) async fn validate_skills(
 
 /// Runs a skill's own tests.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/test", tag = "skills",
-    operation_id = "testSkill", request_body = Where,
+    operation_id = "testSkill", request_body = SkillLocationBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillsTested), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SkillTestReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn test_skill(
-    by: As<Developer>,
-    At(name): At<String>,
-    Told(told): Told<Where>,
-) -> Answer<SkillsTested> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<SkillLocationBody>,
+) -> ApiResult<SkillTestReply> {
     test(by, Some(name), told.portal).await
 }
 
 /// Runs the tests of every trusted skill that has tests.
 #[utoipa::path(post, path = "/api/v1/checks/skill-tests", tag = "skills",
-    operation_id = "testSkills", request_body = Where,
+    operation_id = "testSkills", request_body = SkillLocationBody,
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillsTested), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SkillTestReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn test_skills(
-    by: As<Developer>,
-    Told(told): Told<Where>,
-) -> Answer<SkillsTested> {
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(told): ApiJsonBody<SkillLocationBody>,
+) -> ApiResult<SkillTestReply> {
     test(by, None, told.portal).await
 }
 
 /// Validates a role.
 #[utoipa::path(post, path = "/api/v1/agents/{id}/validate", tag = "agents",
-    operation_id = "validateAgent", request_body = Nothing,
+    operation_id = "validateAgent", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = AgentsChecked), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = AgentValidationReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn validate_agent(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<AgentsChecked> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<AgentValidationReply> {
     let done = by.does(move |workshop| {
         // Fail if there is no such role.
         workshop.caller().agent_text(&id)?;
@@ -290,13 +292,13 @@ pub(super) async fn validate_agent(
 
 /// Validates every role.
 #[utoipa::path(post, path = "/api/v1/checks/agents", tag = "agents",
-    operation_id = "validateAgents", request_body = Nothing,
+    operation_id = "validateAgents", request_body = EmptyBody,
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = AgentsChecked), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = AgentValidationReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn validate_agents(
-    by: As<Developer>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<AgentsChecked> {
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<AgentValidationReply> {
     let done = by.does(|workshop| Ok(judged(workshop.caller().validate_agents(None)?)?));
     done.await.map(Json)
 }
@@ -304,10 +306,10 @@ pub(super) async fn validate_agents(
 /// Lists every error code with its meaning.
 #[utoipa::path(get, path = "/api/v1/explain", tag = "checks", operation_id = "listCodes",
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = CodesTold), (status = "4XX", body = Troubled)))]
-pub(super) async fn codes(_by: As<User>) -> Answer<CodesTold> {
+    responses((status = 200, body = FailureCodeListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn codes(_by: AuthorizedCaller<User>) -> ApiResult<FailureCodeListReply> {
     let codes = FailureCode::ALL.iter().map(|code| code_told(*code));
-    Ok(Json(CodesTold {
+    Ok(Json(FailureCodeListReply {
         codes: codes.collect(),
     }))
 }
@@ -316,8 +318,11 @@ pub(super) async fn codes(_by: As<User>) -> Answer<CodesTold> {
 #[utoipa::path(get, path = "/api/v1/explain/{code}", tag = "checks", operation_id = "explain",
     params(("code" = String, Path, description = "The code, such as `J006`")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = CodeTold), (status = "4XX", body = Troubled)))]
-pub(super) async fn explain(_by: As<User>, At(word): At<String>) -> Answer<CodeTold> {
+    responses((status = 200, body = FailureCodeReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn explain(
+    _by: AuthorizedCaller<User>,
+    ApiPathParams(word): ApiPathParams<String>,
+) -> ApiResult<FailureCodeReply> {
     let code: Result<FailureCode, ()> = word.parse();
     let code = code.map_err(|()| {
         Failure::new(FailureCode::C007, "there is no such code")
@@ -326,9 +331,9 @@ pub(super) async fn explain(_by: As<User>, At(word): At<String>) -> Answer<CodeT
     Ok(Json(code_told(code)))
 }
 
-fn code_told(code: FailureCode) -> CodeTold {
+fn code_told(code: FailureCode) -> FailureCodeReply {
     let page = code.page();
-    CodeTold {
+    FailureCodeReply {
         code: code.to_string(),
         title: page.title.to_owned(),
         text: page.text.to_owned(),
@@ -336,16 +341,16 @@ fn code_told(code: FailureCode) -> CodeTold {
 }
 
 async fn test(
-    by: As<Developer>,
+    by: AuthorizedCaller<Developer>,
     name: Option<String>,
     portal: Option<String>,
-) -> Answer<SkillsTested> {
+) -> ApiResult<SkillTestReply> {
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, portal.as_deref())?;
         let tried: Vec<SkillTestOutcome> = waited(workshop.test_skills(name.as_deref()))?;
         let ok = tried.iter().all(|it| it.ok);
         let skills: Result<_, Failure> = tried.into_iter().map(shaped).collect();
-        Ok(SkillsTested {
+        Ok(SkillTestReply {
             ok,
             skills: skills?,
         })
@@ -353,16 +358,16 @@ async fn test(
     done.await.map(Json)
 }
 
-fn checked(files: Vec<SkillFileCheck>) -> Result<SkillsChecked, Failure> {
+fn checked(files: Vec<SkillFileCheck>) -> Result<SkillValidationReply, Failure> {
     let ok = files.iter().all(|it| it.ok);
     let files: Result<_, Failure> = files.into_iter().map(shaped).collect();
-    Ok(SkillsChecked { ok, files: files? })
+    Ok(SkillValidationReply { ok, files: files? })
 }
 
-fn judged(reports: Vec<AgentReport>) -> Result<AgentsChecked, Failure> {
+fn judged(reports: Vec<AgentReport>) -> Result<AgentValidationReply, Failure> {
     let ok = reports.iter().all(|it| it.ok);
     let agents: Result<_, Failure> = reports.into_iter().map(shaped).collect();
-    Ok(AgentsChecked {
+    Ok(AgentValidationReply {
         ok,
         agents: agents?,
     })

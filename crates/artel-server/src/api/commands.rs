@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 /// Whether a command is also available over HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum CommandAvailability {
     /// Available over HTTP, by operations with these ids.
     Http(&'static [&'static str]),
     /// Only available in a terminal, for this reason.
     Terminal(&'static str),
 }
 
-use Over::{Http, Terminal};
+use CommandAvailability::{Http, Terminal};
 
 /// Every command of the binary, without the leading `artel`, in alphabetical order.
-pub const COMMANDS: &[(&str, Over)] = &[
+pub const COMMANDS: &[(&str, CommandAvailability)] = &[
     ("agent create", Http(&["createAgent"])),
     ("agent edit", Http(&["showAgentText", "editAgent"])),
     ("agent list", Http(&["listAgents"])),

@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
-use super::seat::{Admin, Answer, As, Developer, shaped, waited};
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
+use super::seat::{Admin, ApiResult, AuthorizedCaller, Developer, shaped, waited};
 use crate::reload;
 
 /// A running daemon.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Running {
+pub(super) struct DaemonStatusProcess {
     /// Its process id.
     pid: u32,
     /// Its version.
@@ -29,9 +29,9 @@ pub(super) struct Running {
 
 /// The status of the daemon.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct DaemonSeen {
+pub(super) struct DaemonStatusReply {
     /// The running daemon.
-    running: Option<Running>,
+    running: Option<DaemonStatusProcess>,
     /// Whether a person paused it, so that it starts nothing new.
     paused: bool,
     /// The file to which it logs when it runs in the background.
@@ -52,14 +52,14 @@ pub(super) struct DaemonSeen {
 /// Pauses the daemon.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Why {
+pub(super) struct PauseDaemonBody {
     /// The reason, in words.
     reason: Option<String>,
 }
 
 /// Whether the daemon is paused.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Held {
+pub(super) struct DaemonPauseReply {
     /// Whether it starts nothing new.
     paused: bool,
     /// Whether this call changed that.
@@ -68,7 +68,7 @@ pub(super) struct Held {
 
 /// The result of reloading.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Reloaded {
+pub(super) struct ReloadDaemonReply {
     /// Whether what was found is now in force.
     ok: bool,
     /// The problems found; if there are any, the previous version of what they concern
@@ -78,7 +78,7 @@ pub(super) struct Reloaded {
 
 /// The result of scanning the inbox.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct InboxSeen {
+pub(super) struct ScanInboxReply {
     /// The files that were taken up, refused or corrected.
     files: Vec<Value>,
     /// The traces of the work that is taken up now.
@@ -88,8 +88,8 @@ pub(super) struct InboxSeen {
 /// Shows the status of the daemon.
 #[utoipa::path(get, path = "/api/v1/daemon", tag = "daemon", operation_id = "showDaemon",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = DaemonSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>) -> Answer<DaemonSeen> {
+    responses((status = 200, body = DaemonStatusReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(by: AuthorizedCaller<Developer>) -> ApiResult<DaemonStatusReply> {
     let load = &by.desk.load;
     let waiting = load.waiting.load(Ordering::Relaxed);
     let under_way = load.under_way.load(Ordering::Relaxed);
@@ -106,12 +106,15 @@ pub(super) async fn show(by: As<Developer>) -> Answer<DaemonSeen> {
 
 /// Pauses the daemon: it starts nothing new, and running tasks continue.
 #[utoipa::path(post, path = "/api/v1/daemon/pause", tag = "daemon", operation_id = "pauseDaemon",
-    request_body = Why, extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = Held), (status = "4XX", body = Troubled)))]
-pub(super) async fn pause(by: As<Admin>, Told(told): Told<Why>) -> Answer<Held> {
+    request_body = PauseDaemonBody, extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = DaemonPauseReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn pause(
+    by: AuthorizedCaller<Admin>,
+    ApiJsonBody(told): ApiJsonBody<PauseDaemonBody>,
+) -> ApiResult<DaemonPauseReply> {
     let done = by.does(move |workshop| Ok(workshop.pause_daemon(told.reason.as_deref())?));
     let changed = by.told(done.await?);
-    Ok(Json(Held {
+    Ok(Json(DaemonPauseReply {
         paused: true,
         changed,
     }))
@@ -119,12 +122,15 @@ pub(super) async fn pause(by: As<Admin>, Told(told): Told<Why>) -> Answer<Held> 
 
 /// Lets the daemon start new work again.
 #[utoipa::path(post, path = "/api/v1/daemon/resume", tag = "daemon", operation_id = "resumeDaemon",
-    request_body = Nothing, extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = Held), (status = "4XX", body = Troubled)))]
-pub(super) async fn resume(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> Answer<Held> {
+    request_body = EmptyBody, extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = DaemonPauseReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn resume(
+    by: AuthorizedCaller<Admin>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<DaemonPauseReply> {
     let done = by.does(|workshop| Ok(workshop.resume_daemon()?));
     let changed = by.told(done.await?);
-    Ok(Json(Held {
+    Ok(Json(DaemonPauseReply {
         paused: false,
         changed,
     }))
@@ -132,11 +138,14 @@ pub(super) async fn resume(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> An
 
 /// Reloads settings, roles, skills and policy.
 #[utoipa::path(post, path = "/api/v1/daemon/reload", tag = "daemon", operation_id = "reloadDaemon",
-    request_body = Nothing, extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = Reloaded), (status = "4XX", body = Troubled)))]
-pub(super) async fn reload(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> Answer<Reloaded> {
+    request_body = EmptyBody, extensions(("x-role" = json!("admin"))),
+    responses((status = 200, body = ReloadDaemonReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn reload(
+    by: AuthorizedCaller<Admin>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ReloadDaemonReply> {
     let problems = reload::reload(&by.desk, vec!["everything".to_owned()]).await?;
-    Ok(Json(Reloaded {
+    Ok(Json(ReloadDaemonReply {
         ok: problems.is_empty(),
         problems,
     }))
@@ -144,15 +153,18 @@ pub(super) async fn reload(by: As<Admin>, Told(Nothing {}): Told<Nothing>) -> An
 
 /// Takes up files that people put into the inbox or changed there.
 #[utoipa::path(post, path = "/api/v1/inbox/scan", tag = "daemon", operation_id = "scanInbox",
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = InboxSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn scan(by: As<Developer>, Told(Nothing {}): Told<Nothing>) -> Answer<InboxSeen> {
+    request_body = EmptyBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ScanInboxReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn scan(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ScanInboxReply> {
     let done = by.does(|workshop| Ok(waited(workshop.scan_inbox())?));
     let scanned = done.await?;
     for trace in &scanned.due {
         by.desk.orders.found(*trace);
     }
-    Ok(Json(InboxSeen {
+    Ok(Json(ScanInboxReply {
         files: scanned.files.iter().map(|it| json!(it)).collect(),
         due: scanned.due.iter().map(ToString::to_string).collect(),
     }))

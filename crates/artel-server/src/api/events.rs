@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use self::wanted::Wanted;
-use super::refusal::Troubled;
-use super::seat::{As, Developer, Made, made};
-use super::{Refusal, Told};
-use crate::connections::Connection;
-use crate::desk::Desk;
-use crate::door::Who;
+use self::wanted::EventListQuery;
+use super::refusal::ApiErrorReply;
+use super::seat::{ApiCreatedResult, AuthorizedCaller, Developer, made};
+use super::{ApiError, ApiJsonBody};
+use crate::connections::ConnectionHandle;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// The actor of an event.
 #[derive(Debug, ToSchema)]
@@ -30,7 +30,7 @@ use crate::door::Who;
     dead_code,
     reason = "the journal writes it; this says what it looks like"
 )]
-pub(super) struct EventActor {
+pub(super) struct JournalEventReplyActor {
     /// `human`, `agent`, `system` or `program`.
     kind: String,
     /// The actor's id.
@@ -46,7 +46,7 @@ pub(super) struct EventActor {
     dead_code,
     reason = "the journal writes it; this says what it looks like"
 )]
-pub(super) struct EventSeen {
+pub(super) struct JournalEventReply {
     /// Its number among all events, from 1.
     seq: u64,
     /// The stream it belongs to.
@@ -64,7 +64,7 @@ pub(super) struct EventSeen {
     /// The number of the event that caused this one.
     cause: Option<u64>,
     /// The actor.
-    actor: EventActor,
+    actor: JournalEventReplyActor,
     /// The kind, as dotted words.
     kind: String,
     /// The target of the action.
@@ -93,13 +93,13 @@ pub(super) struct EventSeen {
     dead_code,
     reason = "a stream is written piece by piece; this says what it looks like"
 )]
-pub(super) struct LiveEvents(String);
+pub(super) struct LiveEventsReply(String);
 
 /// A page of events.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct EventPage {
+pub(super) struct EventListReply {
     /// The events that the caller may see.
-    #[schema(value_type = Vec<EventSeen>)]
+    #[schema(value_type = Vec<JournalEventReply>)]
     events: Vec<Value>,
     /// To continue, pass this as `after`, or as `before` with `order=desc`; absent on the
     /// last page.
@@ -112,22 +112,22 @@ pub(super) struct EventPage {
 /// A live stream begins with the events after `Last-Event-ID` or `after`. If neither is
 /// given, it contains only events from now on.
 #[utoipa::path(get, path = "/api/v1/events", tag = "events", operation_id = "listEvents",
-    params(Wanted,
+    params(EventListQuery,
         ("Last-Event-ID" = Option<u64>, Header, format = "uint64",
             description = "For live events: the last one that was seen; what came since is told first")),
     extensions(("x-role" = json!("user"))),
     responses(
         (status = 200, description = "Events", content(
-            (EventPage = "application/json"),
-            (LiveEvents = "text/event-stream"))),
-        (status = "4XX", body = Troubled)))]
+            (EventListReply = "application/json"),
+            (LiveEventsReply = "text/event-stream"))),
+        (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn list(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    connection: Option<Extension<Connection>>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    connection: Option<Extension<ConnectionHandle>>,
     headers: HeaderMap,
-    wanted: Result<Query<Wanted>, axum::extract::rejection::QueryRejection>,
-) -> Result<Response, Refusal> {
+    wanted: Result<Query<EventListQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, ApiError> {
     let Query(wanted) = wanted.map_err(|rejection| wanted::unreadable(&rejection))?;
     let last = headers.get("last-event-id").map(number).transpose()?;
     let is_live = headers.get(header::ACCEPT).and_then(|it| it.to_str().ok());
@@ -147,7 +147,11 @@ fn number(value: &HeaderValue) -> Result<u64, Failure> {
     read.ok_or_else(|| Failure::new(FailureCode::C004, "`Last-Event-ID` is no number"))
 }
 
-fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
+fn page(
+    desk: &ServerState,
+    who: &AuthenticatedCaller,
+    wanted: &EventListQuery,
+) -> Result<EventListReply, Failure> {
     let eyes = wanted.eyes(desk, who)?;
     let limit = wanted.limit();
     let now = desk.workshop().caller().clock().now();
@@ -163,7 +167,7 @@ fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
     let next = records.last().map(|record| record.seq).filter(|_| is_full);
     let shown = records.iter().filter_map(|record| seen(&eyes, record));
     let events = shown.filter_map(|record| serde_json::to_value(record).ok());
-    Ok(EventPage {
+    Ok(EventListReply {
         events: events.collect(),
         next,
     })
@@ -172,7 +176,7 @@ fn page(desk: &Desk, who: &Who, wanted: &Wanted) -> Result<EventPage, Failure> {
 /// A note for the journal.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewNote {
+pub(super) struct AddNoteBody {
     /// The text.
     text: String,
     /// The trace of the work it is about, or the start of it.
@@ -181,7 +185,7 @@ pub(super) struct NewNote {
 
 /// A recorded note.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct NoteKept {
+pub(super) struct AddNoteReply {
     /// The number of its event.
     seq: u64,
     /// The trace it belongs to.
@@ -190,10 +194,13 @@ pub(super) struct NoteKept {
 
 /// Records a note.
 #[utoipa::path(post, path = "/api/v1/events", tag = "events", operation_id = "addNote",
-    request_body = NewNote, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = NoteKept), (status = "4XX", body = Troubled)))]
-pub(super) async fn note(by: As<Developer>, Told(new): Told<NewNote>) -> Made<NoteKept> {
+    request_body = AddNoteBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = AddNoteReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn note(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(new): ApiJsonBody<AddNoteBody>,
+) -> ApiCreatedResult<AddNoteReply> {
     let done = by.does(move |workshop| Ok(workshop.add_note(&new.text, new.trace.as_deref())?));
     let (seq, trace) = by.told(done.await?);
-    Ok(made(NoteKept { seq, trace }))
+    Ok(made(AddNoteReply { seq, trace }))
 }

@@ -5,14 +5,16 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
 use super::requests::standing_in;
-use super::seat::{AdminJustSignedIn, Answer, As, Asked, Developer, shaped, unnamed};
+use super::seat::{
+    AdminJustSignedIn, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, shaped, unnamed,
+};
 
 /// A hook.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct HookListed {
+pub(super) struct HookListReplyRow {
     /// The event that runs it.
     event: String,
     /// The tools, sources or reasons it is limited to; all if empty.
@@ -43,9 +45,9 @@ pub(super) struct HookListed {
 
 /// The hooks of runs.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct HooksSeen {
+pub(super) struct HookListReply {
     /// The hooks, in the order in which they run.
-    hooks: Vec<HookListed>,
+    hooks: Vec<HookListReplyRow>,
     /// Hooks that are declared but do not run, with the reason.
     notes: Vec<String>,
 }
@@ -54,7 +56,7 @@ pub(super) struct HooksSeen {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct HookListQuery {
     /// Includes the hooks of this role.
     role: Option<String>,
     /// Includes the hooks of this portal's project; by default, those of the daemon's own
@@ -65,7 +67,7 @@ pub(super) struct Wanted {
 /// Trusts a hook as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TrustHook {
+pub(super) struct TrustHookBody {
     /// The hook's hash, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
@@ -78,16 +80,19 @@ pub(super) struct TrustHook {
 
 /// The hooks that are trusted from now on.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct HookTrusted {
+pub(super) struct TrustHookReply {
     /// The full hash of each hook.
     trusted: Vec<String>,
 }
 
 /// Lists the hooks of runs: what runs, when, from where, and whether it is trusted.
 #[utoipa::path(get, path = "/api/v1/hooks", tag = "hooks", operation_id = "listHooks",
-    params(Wanted), extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = HooksSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Answer<HooksSeen> {
+    params(HookListQuery), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = HookListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<HookListQuery>,
+) -> ApiResult<HookListReply> {
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, wanted.portal.as_deref())?;
         Ok(shaped(workshop.hooks(wanted.role.as_deref())?)?)
@@ -99,14 +104,14 @@ pub(super) async fn list(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Ans
 ///
 /// If the hook or a file that it names changes, it needs to be trusted again.
 #[utoipa::path(post, path = "/api/v1/hooks/trust", tag = "hooks", operation_id = "trustHook",
-    request_body = TrustHook,
+    request_body = TrustHookBody,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 200, body = HookTrusted), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TrustHookReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn trust(
-    by: As<AdminJustSignedIn>,
-    Told(told): Told<TrustHook>,
-) -> Answer<HookTrusted> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiJsonBody(told): ApiJsonBody<TrustHookBody>,
+) -> ApiResult<TrustHookReply> {
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
             return Err(unnamed("hash", "that of the hook").into());
@@ -126,7 +131,7 @@ pub(super) async fn trust(
             workshop.trust_hook(&stranger.fact)?;
             trusted.push(stranger.fact.hash);
         }
-        Ok(HookTrusted { trusted })
+        Ok(TrustHookReply { trusted })
     });
     done.await.map(Json)
 }

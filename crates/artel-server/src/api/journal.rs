@@ -13,18 +13,18 @@ use futures_util::stream::unfold;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
-use super::seat::{Answer, As, Asked, Developer, shaped};
-use super::{Refusal, Told};
-use crate::desk::Desk;
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
+use super::seat::{ApiQueryParams, ApiResult, AuthorizedCaller, Developer, shaped};
+use super::{ApiError, ApiJsonBody};
+use crate::desk::ServerState;
 
 /// Number of events that are read at once.
 const PAGE: u64 = 500;
 
 /// The first event that fails verification.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct BadEvent {
+pub(super) struct VerifyJournalReplyEvent {
     /// The event's number.
     seq: u64,
     /// A description of the defect.
@@ -33,7 +33,7 @@ pub(super) struct BadEvent {
 
 /// The result of verifying the journal.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct JournalVerified {
+pub(super) struct VerifyJournalReply {
     /// Whether everything is intact.
     ok: bool,
     /// Number of intact events before the first bad one.
@@ -41,7 +41,7 @@ pub(super) struct JournalVerified {
     /// Number of signatures that were checked.
     signatures: u64,
     /// The first event that fails verification.
-    first_bad: Option<BadEvent>,
+    first_bad: Option<VerifyJournalReplyEvent>,
     /// The address of a stored value that is missing or changed, if that is what failed.
     bad_value: Option<String>,
 }
@@ -50,7 +50,7 @@ pub(super) struct JournalVerified {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct ExportJournalQuery {
     /// Start of the kind.
     kind: Option<String>,
     /// Start of the trace.
@@ -78,26 +78,26 @@ pub(super) struct Wanted {
 
 /// Verifies that nothing in the journal was changed, or names the first event that was.
 #[utoipa::path(post, path = "/api/v1/journal/verify", tag = "journal",
-    operation_id = "verifyJournal", request_body = Nothing,
+    operation_id = "verifyJournal", request_body = EmptyBody,
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = JournalVerified), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = VerifyJournalReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn verify(
-    by: As<Developer>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<JournalVerified> {
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<VerifyJournalReply> {
     let done = by.does(|workshop| Ok(shaped(workshop.verify()?)?));
     done.await.map(Json)
 }
 
 /// Exports events as JSON lines, one event per line.
 #[utoipa::path(get, path = "/api/v1/journal/export", tag = "journal",
-    operation_id = "exportJournal", params(Wanted), extensions(("x-role" = json!("developer"))),
+    operation_id = "exportJournal", params(ExportJournalQuery), extensions(("x-role" = json!("developer"))),
     responses((status = 200, body = String, content_type = "application/jsonl"),
-        (status = "4XX", body = Troubled)))]
+        (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn export(
-    by: As<Developer>,
-    Asked(wanted): Asked<Wanted>,
-) -> Result<Response, Refusal> {
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<ExportJournalQuery>,
+) -> Result<Response, ApiError> {
     let eyes = by.eyes(Some("full"))?;
     let now = by.desk.workshop().caller().clock().now();
     let moment = |text: Option<String>| given(text).map(|it| moment(&it, now)).transpose();
@@ -113,7 +113,7 @@ pub(super) async fn export(
         target: given(wanted.target),
         outcome: given(wanted.outcome),
     };
-    let reading = Reading {
+    let reading = JournalExportReader {
         desk: Arc::clone(&by.desk),
         eyes,
         filter,
@@ -150,15 +150,15 @@ pub(crate) fn moment(text: &str, now: Timestamp) -> Result<Timestamp, Failure> {
     })
 }
 
-struct Reading {
-    desk: Arc<Desk>,
+struct JournalExportReader {
+    desk: Arc<ServerState>,
     eyes: RunVisibility,
     filter: EventFilter,
     /// The number of the last event read; `None` at the end.
     after: Option<u64>,
 }
 
-impl Reading {
+impl JournalExportReader {
     /// Returns the next page as JSON lines.
     ///
     /// A read error aborts the response, so that nobody mistakes a part of the journal for

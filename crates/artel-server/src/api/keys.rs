@@ -7,14 +7,14 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
 use super::requests::none_of;
-use super::seat::{Admin, AdminInPerson, Answer, As, shaped};
+use super::seat::{Admin, AdminInPerson, ApiResult, AuthorizedCaller, shaped};
 
 /// A stored key, without the key itself.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct KeyListed {
+pub(super) struct KeyListReplyRow {
     /// The provider, or `tool` for a secret that tools name.
     provider: String,
     /// The account; `null` for an environment variable.
@@ -29,9 +29,9 @@ pub(super) struct KeyListed {
 
 /// The known keys.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct KeysListed {
+pub(super) struct KeyListReply {
     /// The keys.
-    keys: Vec<KeyListed>,
+    keys: Vec<KeyListReplyRow>,
     /// Keys that are named but missing.
     notes: Vec<String>,
 }
@@ -39,7 +39,7 @@ pub(super) struct KeysListed {
 /// Names a stored key: a provider's, or a secret that tools name.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhichKey {
+pub(super) struct RemoveKeyBody {
     /// The provider.
     provider: Option<String>,
     /// The account that the key belongs to; the default account if omitted.
@@ -50,7 +50,7 @@ pub(super) struct WhichKey {
 
 /// A key that was removed.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct KeyRemoved {
+pub(super) struct RemoveKeyReply {
     /// The provider, or `tool`.
     removed: String,
     /// The account, or the name of the secret.
@@ -60,20 +60,20 @@ pub(super) struct KeyRemoved {
 /// Lists the known keys, without showing them.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "keys", operation_id = "listKeys",
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = KeysListed), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<Admin>) -> Answer<KeysListed> {
+    responses((status = 200, body = KeyListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(by: AuthorizedCaller<Admin>) -> ApiResult<KeyListReply> {
     let done = by.does(|workshop| Ok(shaped(workshop.caller().key_status()?)?));
     done.await.map(Json)
 }
 
 /// Removes a stored key.
 #[utoipa::path(post, path = "/api/v1/keys/remove", tag = "keys", operation_id = "removeKey",
-    request_body = WhichKey, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = KeyRemoved), (status = "4XX", body = Troubled)))]
+    request_body = RemoveKeyBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = RemoveKeyReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn remove(
-    by: As<AdminInPerson>,
-    Told(told): Told<WhichKey>,
-) -> Answer<KeyRemoved> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiJsonBody(told): ApiJsonBody<RemoveKeyBody>,
+) -> ApiResult<RemoveKeyReply> {
     let done = by.does(move |workshop| match (told.provider, told.tool) {
         (Some(provider), None) => {
             let account = KeyAccount {
@@ -81,14 +81,14 @@ pub(super) async fn remove(
                 name: told.account,
             };
             let account = workshop.caller().remove_key(&account)?;
-            Ok(KeyRemoved {
+            Ok(RemoveKeyReply {
                 removed: provider,
                 account,
             })
         }
         (None, Some(tool)) if told.account.is_none() => {
             workshop.caller().remove_tool_secret(&tool)?;
-            Ok(KeyRemoved {
+            Ok(RemoveKeyReply {
                 removed: "tool".to_owned(),
                 account: tool,
             })

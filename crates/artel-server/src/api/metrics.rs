@@ -6,17 +6,17 @@ use std::sync::atomic::Ordering;
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 
-use super::Refusal;
-use super::refusal::Troubled;
-use super::seat::{As, Developer};
-use crate::telemetry::{Now, page};
+use super::ApiError;
+use super::refusal::ApiErrorReply;
+use super::seat::{AuthorizedCaller, Developer};
+use crate::telemetry::{MetricsGauges, page};
 
 /// Returns metrics of runs, turns, recoveries, tokens, cost, calls, the queue, readers and
 /// requests.
 #[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "metrics",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = String, content_type = "text/plain"), (status = "4XX", body = Troubled)))]
-pub(super) async fn metrics(by: As<Developer>) -> Result<Response, Refusal> {
+    responses((status = 200, body = String, content_type = "text/plain"), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn metrics(by: AuthorizedCaller<Developer>) -> Result<Response, ApiError> {
     let desk = std::sync::Arc::clone(&by.desk);
     let text = by.desk.look(move || {
         desk.glance(|board, drivers| {
@@ -24,7 +24,7 @@ pub(super) async fn metrics(by: As<Developer>) -> Result<Response, Refusal> {
             for wait in board.waiting(drivers) {
                 *waits.entry(wait.kind.as_str()).or_default() += 1;
             }
-            let now = Now {
+            let now = MetricsGauges {
                 standings: board.standings(drivers),
                 waits,
                 queued: desk.load.waiting.load(Ordering::Relaxed),

@@ -5,14 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
-use super::seat::{Admin, AdminInPerson, Answer, As, At, Developer, shaped, waited};
-use super::{ModelName, Told};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
+use super::seat::{
+    Admin, AdminInPerson, ApiPathParams, ApiResult, AuthorizedCaller, Developer, shaped, waited,
+};
+use super::{ApiJsonBody, ModelName};
 
 /// A model alias and the model it resolves to.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ModelListed {
+pub(super) struct ModelListReplyRow {
     /// The alias.
     alias: String,
     /// The provider.
@@ -27,14 +29,14 @@ pub(super) struct ModelListed {
 
 /// The models.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ModelList {
+pub(super) struct ModelListReply {
     /// The aliases.
-    models: Vec<ModelListed>,
+    models: Vec<ModelListReplyRow>,
 }
 
 /// A model with everything known about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ModelSeen {
+pub(super) struct ModelDetailsReply {
     /// The alias or model that was asked for.
     alias: String,
     /// The provider.
@@ -61,14 +63,14 @@ pub(super) struct ModelSeen {
 
 /// A provider that is called again.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ProviderReset {
+pub(super) struct ResetProviderReply {
     /// The names under which it was blocked; empty if it was not.
     reset: Vec<String>,
 }
 
 /// The result of testing a model.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ModelTried {
+pub(super) struct TestModelReply {
     /// Whether the model returned text and a well-formed call of the offered tool.
     ok: bool,
     /// The alias or model that was asked for.
@@ -108,12 +110,12 @@ pub(super) struct ModelTried {
 /// Lists models.
 #[utoipa::path(get, path = "/api/v1/models", tag = "models", operation_id = "listModels",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ModelList), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<Developer>) -> Answer<ModelList> {
+    responses((status = 200, body = ModelListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(by: AuthorizedCaller<Developer>) -> ApiResult<ModelListReply> {
     let done = by.does(|workshop| {
         let models = waited(workshop.models(None))?.list();
-        let models: Result<Vec<ModelListed>, _> = models.into_iter().map(shaped).collect();
-        Ok(ModelList { models: models? })
+        let models: Result<Vec<ModelListReplyRow>, _> = models.into_iter().map(shaped).collect();
+        Ok(ModelListReply { models: models? })
     });
     done.await.map(Json)
 }
@@ -122,15 +124,15 @@ pub(super) async fn list(by: As<Developer>) -> Answer<ModelList> {
 ///
 /// For an alias, this is the model that runs would use.
 #[utoipa::path(post, path = "/api/v1/models/{alias}/test", tag = "models",
-    operation_id = "testModel", request_body = Nothing,
+    operation_id = "testModel", request_body = EmptyBody,
     params(("alias" = String, Path, description = "The alias, or provider:model")),
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = ModelTried), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TestModelReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn test(
-    by: As<Admin>,
-    At(alias): At<ModelName>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<ModelTried> {
+    by: AuthorizedCaller<Admin>,
+    ApiPathParams(alias): ApiPathParams<ModelName>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<TestModelReply> {
     let alias = alias.admitted()?;
     let done = by.does(move |workshop| Ok(shaped(waited(workshop.try_listed(&alias))?)?));
     done.await.map(Json)
@@ -140,8 +142,11 @@ pub(super) async fn test(
 #[utoipa::path(get, path = "/api/v1/models/{alias}", tag = "models", operation_id = "showModel",
     params(("alias" = String, Path, description = "The alias, or provider:model")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ModelSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(alias): At<ModelName>) -> Answer<ModelSeen> {
+    responses((status = 200, body = ModelDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(alias): ApiPathParams<ModelName>,
+) -> ApiResult<ModelDetailsReply> {
     let alias = alias.admitted()?;
     let done = by.does(move |workshop| {
         let mut shown = waited(workshop.caller().show_listed(&alias))?;
@@ -156,18 +161,18 @@ pub(super) async fn show(by: As<Developer>, At(alias): At<ModelName>) -> Answer<
 /// Lets a provider be called again at once that was blocked because it failed or asked for
 /// a pause.
 #[utoipa::path(post, path = "/api/v1/providers/{name}/reset", tag = "models",
-    operation_id = "resetProvider", request_body = Nothing,
+    operation_id = "resetProvider", request_body = EmptyBody,
     params(("name" = String, Path, description = "Its name, as a model's `provider_name` says")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = ProviderReset), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ResetProviderReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn reset(
-    by: As<AdminInPerson>,
-    At(name): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<ProviderReset> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ResetProviderReply> {
     let done = by.does(move |workshop| {
         let reset = workshop.reset_provider(&name)?;
-        Ok(ProviderReset { reset })
+        Ok(ResetProviderReply { reset })
     });
     done.await.map(Json)
 }

@@ -13,7 +13,7 @@ const MOST: usize = 200;
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Rows<T> {
+pub(super) struct ApiPageReply<T> {
     /// The rows.
     rows: Vec<T>,
     /// To continue, pass this as `before`; absent on the last page.
@@ -21,7 +21,7 @@ pub(super) struct Rows<T> {
     next: Option<String>,
 }
 
-impl<T> From<PagedRows<T>> for Rows<T> {
+impl<T> From<PagedRows<T>> for ApiPageReply<T> {
     fn from(page: PagedRows<T>) -> Self {
         Self {
             rows: page.rows,
@@ -32,15 +32,15 @@ impl<T> From<PagedRows<T>> for Rows<T> {
 
 /// Maximum number of rows in a page, from 1 to 200.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Limit(pub(super) usize);
+pub(super) struct ApiPageLimit(pub(super) usize);
 
-impl Default for Limit {
+impl Default for ApiPageLimit {
     fn default() -> Self {
         Self(USUAL)
     }
 }
 
-impl<'de> Deserialize<'de> for Limit {
+impl<'de> Deserialize<'de> for ApiPageLimit {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         let wrong = || serde::de::Error::custom("`limit` is a number from 1 to 200");
@@ -56,11 +56,11 @@ impl<'de> Deserialize<'de> for Limit {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PageWanted {
+pub(super) struct ApiPageQuery {
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    pub(super) limit: Limit,
+    pub(super) limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     pub(super) before: Option<String>,
 }
@@ -68,9 +68,9 @@ pub(super) struct PageWanted {
 /// Returns the page of `all` that begins after the row whose id is `before`.
 pub(super) fn page<T>(
     all: Vec<T>,
-    (limit, before): (Limit, Option<&str>),
+    (limit, before): (ApiPageLimit, Option<&str>),
     id: impl Fn(&T) -> String,
-) -> Result<Rows<T>, Failure> {
+) -> Result<ApiPageReply<T>, Failure> {
     let from = match before {
         None => 0,
         Some(before) => {
@@ -89,17 +89,17 @@ pub(super) fn page<T>(
     let is_more = all.len().saturating_sub(from) > limit.0;
     let rows: Vec<T> = all.into_iter().skip(from).take(limit.0).collect();
     let next = rows.last().filter(|_| is_more).map(id);
-    Ok(Rows { rows, next })
+    Ok(ApiPageReply { rows, next })
 }
 
-impl<T> Rows<T> {
+impl<T> ApiPageReply<T> {
     /// Converts the rows of the page.
     pub(super) fn each<U>(
         self,
         make: impl FnMut(T) -> Result<U, Failure>,
-    ) -> Result<Rows<U>, Failure> {
+    ) -> Result<ApiPageReply<U>, Failure> {
         let rows: Result<Vec<U>, Failure> = self.rows.into_iter().map(make).collect();
-        Ok(Rows {
+        Ok(ApiPageReply {
             rows: rows?,
             next: self.next,
         })
@@ -119,7 +119,7 @@ pub(super) fn holds(wanted: Option<&str>, texts: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Limit, page};
+    use super::{ApiPageLimit, page};
 
     #[test]
     fn pages_join_to_the_whole_list() {
@@ -127,7 +127,7 @@ mod tests {
             let mut seen = Vec::new();
             let mut before: Option<String> = None;
             loop {
-                let cut = (Limit(size), before.as_deref());
+                let cut = (ApiPageLimit(size), before.as_deref());
                 let found = page((0..10).collect(), cut, |it: &i32| it.to_string()).unwrap();
                 seen.extend(found.rows);
                 before = found.next;
@@ -150,7 +150,7 @@ mod tests {
             ("x", false),
             ("99999999999999999999", false),
         ] {
-            let read = serde_json::from_value::<Limit>(serde_json::json!(text));
+            let read = serde_json::from_value::<ApiPageLimit>(serde_json::json!(text));
             assert_eq!(read.is_ok(), is_fine, "{text}");
         }
     }

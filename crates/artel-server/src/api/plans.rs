@@ -12,15 +12,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::page::{Limit, Rows};
-use super::refusal::Troubled;
-use super::requests::{self, RequestShown, none_of};
-use super::seat::{Answer, As, Asked, At, Made, User, made, shaped, waited};
-use super::{Refusal, Told};
+use super::page::{ApiPageLimit, ApiPageReply};
+use super::refusal::ApiErrorReply;
+use super::requests::{self, RequestDetailsReply, none_of};
+use super::seat::{
+    ApiCreatedResult, ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, User, made,
+    shaped, waited,
+};
+use super::{ApiError, ApiJsonBody};
 
 /// A plan in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PlanRow {
+pub(super) struct PlanListReplyRow {
     /// Trace of the work.
     trace_id: String,
     /// The plan's state.
@@ -43,7 +46,7 @@ pub(super) struct PlanRow {
 
 /// The state of a step.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct StepStands {
+pub(super) struct PlanDetailsStep {
     /// The step.
     id: String,
     /// `waiting`, `running`, `verifying`, `done`, `failed`, `skipped`, …
@@ -56,7 +59,7 @@ pub(super) struct StepStands {
 
 /// A comment on a plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Comment {
+pub(super) struct PlanDetailsComment {
     /// The version it is about.
     version: u32,
     /// The comment.
@@ -65,7 +68,7 @@ pub(super) struct Comment {
 
 /// A version of a plan.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Version {
+pub(super) struct PlanDetailsVersion {
     /// The version number.
     version: u32,
     /// Its hash.
@@ -78,7 +81,7 @@ pub(super) struct Version {
 
 /// The tokens and cost that a step is expected to take.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Expected {
+pub(super) struct PlanDetailsEstimate {
     /// The step.
     step: String,
     /// Tokens, read and written.
@@ -92,7 +95,7 @@ pub(super) struct Expected {
 
 /// A plan with everything needed to decide about it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PlanShown {
+pub(super) struct PlanDetailsReply {
     /// Trace of the work.
     trace_id: String,
     /// The plan's state.
@@ -114,7 +117,7 @@ pub(super) struct PlanShown {
     /// The plan: steps, scopes, criteria with their sources, risks, questions.
     plan: Value,
     /// The estimate for each step.
-    estimates: Vec<Expected>,
+    estimates: Vec<PlanDetailsEstimate>,
     /// The total of the estimated tokens.
     tokens: u64,
     /// The total of the estimated cost in millionths of a US dollar; `null` if a price is
@@ -123,16 +126,16 @@ pub(super) struct PlanShown {
     /// The budgets whose remainder the estimate exceeds, one sentence each.
     short: Vec<String>,
     /// The state of each step, once the plan is being carried out.
-    steps: Option<Vec<StepStands>>,
+    steps: Option<Vec<PlanDetailsStep>>,
     /// The comments that people made.
-    comments: Vec<Comment>,
+    comments: Vec<PlanDetailsComment>,
     /// All versions, oldest first.
-    versions: Vec<Version>,
+    versions: Vec<PlanDetailsVersion>,
 }
 
 /// A plan as Markdown.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct PlanText {
+pub(super) struct PlanMarkdownReply {
     /// Trace of the work.
     trace_id: String,
     /// The text.
@@ -141,7 +144,7 @@ pub(super) struct PlanText {
 
 /// The difference of two versions.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PlanDiffers {
+pub(super) struct PlanDiffReply {
     /// The older version.
     from: u32,
     /// The newer version.
@@ -154,13 +157,13 @@ pub(super) struct PlanDiffers {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct PlanListQuery {
     /// Only plans in this state.
     state: Option<String>,
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
@@ -170,7 +173,7 @@ pub(super) struct Wanted {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhichVersion {
+pub(super) struct PlanVersionQuery {
     /// The version; the newest if omitted.
     version: Option<u32>,
 }
@@ -179,7 +182,7 @@ pub(super) struct WhichVersion {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhichVersions {
+pub(super) struct PlanDiffQuery {
     /// The older version. If omitted: the version being carried out, or else the one before
     /// the newest.
     from: Option<u32>,
@@ -190,7 +193,7 @@ pub(super) struct WhichVersions {
 /// A skill to plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewPlan {
+pub(super) struct CreatePlanBody {
     /// The skill.
     skill: String,
     /// The skill's arguments.
@@ -204,9 +207,12 @@ pub(super) struct NewPlan {
 
 /// Lists plans, newest first.
 #[utoipa::path(get, path = "/api/v1/plans", tag = "plans", operation_id = "listPlans",
-    params(Wanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<PlanRow>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<PlanRow>> {
+    params(PlanListQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<PlanListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<PlanListQuery>,
+) -> ApiResult<ApiPageReply<PlanListReplyRow>> {
     let wanted = WorkIndexQuery {
         state: wanted.state.as_deref().map(state).transpose()?,
         before: wanted.before,
@@ -219,7 +225,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
         // Requests that were answered directly have no plan, so a page may have fewer rows
         // than `limit`.
         page.rows.retain(|it| it.plan.is_some());
-        let rows = Rows::from(page);
+        let rows = ApiPageReply::from(page);
         Ok(rows.each(|it| shaped(row(&workshop.work(it.trace)?)))?)
     });
     done.await.map(Json)
@@ -227,9 +233,12 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Creates a plan for a skill. Nothing is done before the plan is approved.
 #[utoipa::path(post, path = "/api/v1/plans", tag = "plans", operation_id = "createPlan",
-    request_body = NewPlan, extensions(("x-role" = json!("user"))),
-    responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<User>, Told(new): Told<NewPlan>) -> Made<RequestShown> {
+    request_body = CreatePlanBody, extensions(("x-role" = json!("user"))),
+    responses((status = 201, body = RequestDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn create(
+    by: AuthorizedCaller<User>,
+    ApiJsonBody(new): ApiJsonBody<CreatePlanBody>,
+) -> ApiCreatedResult<RequestDetailsReply> {
     let words = std::iter::once(format!("Carry out the skill {}", new.skill));
     let order = RequestSubmission {
         words: words.chain(new.arguments).collect::<Vec<_>>().join(" "),
@@ -243,14 +252,14 @@ pub(super) async fn create(by: As<User>, Told(new): Told<NewPlan>) -> Made<Reque
 
 /// Shows a plan.
 #[utoipa::path(get, path = "/api/v1/plans/{id}", tag = "plans", operation_id = "showPlan",
-    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersion),
+    params(("id" = String, Path, description = "Its trace, or how it begins"), PlanVersionQuery),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = PlanShown), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn show(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<WhichVersion>,
-) -> Answer<PlanShown> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<PlanVersionQuery>,
+) -> ApiResult<PlanDetailsReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         shown(workshop, work, wanted.version)
@@ -261,17 +270,17 @@ pub(super) async fn show(
 /// Returns a plan as Markdown, as in its file.
 #[utoipa::path(get, path = "/api/v1/plans/{id}/markdown", tag = "plans",
     operation_id = "showPlanMarkdown",
-    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersion),
+    params(("id" = String, Path, description = "Its trace, or how it begins"), PlanVersionQuery),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = PlanText), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanMarkdownReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn markdown(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<WhichVersion>,
-) -> Answer<PlanText> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<PlanVersionQuery>,
+) -> ApiResult<PlanMarkdownReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
-        Ok(PlanText {
+        Ok(PlanMarkdownReply {
             trace_id: work.trace.to_string(),
             markdown: workshop.plan_markdown(&work, wanted.version)?,
         })
@@ -281,14 +290,14 @@ pub(super) async fn markdown(
 
 /// Returns the difference of two versions of a plan.
 #[utoipa::path(get, path = "/api/v1/plans/{id}/diff", tag = "plans", operation_id = "diffPlan",
-    params(("id" = String, Path, description = "Its trace, or how it begins"), WhichVersions),
+    params(("id" = String, Path, description = "Its trace, or how it begins"), PlanDiffQuery),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = PlanDiffers), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDiffReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn diff(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<WhichVersions>,
-) -> Answer<PlanDiffers> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<PlanDiffQuery>,
+) -> ApiResult<PlanDiffReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let newest = work.course.newest().map_or(0, |it| it.number);
@@ -324,6 +333,10 @@ fn row(work: &Work) -> Value {
     })
 }
 
-fn shown(workshop: &Workshop, work: Work, version: Option<u32>) -> Result<PlanShown, Refusal> {
+fn shown(
+    workshop: &Workshop,
+    work: Work,
+    version: Option<u32>,
+) -> Result<PlanDetailsReply, ApiError> {
     Ok(shaped(waited(workshop.plan_look(work, version))?.value())?)
 }

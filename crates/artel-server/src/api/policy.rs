@@ -5,13 +5,16 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::refusal::Troubled;
-use super::seat::{Admin, AdminJustSignedIn, Answer, As, At, Developer, Made, made, shaped};
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
+use super::seat::{
+    Admin, AdminJustSignedIn, ApiCreatedResult, ApiPathParams, ApiResult, AuthorizedCaller,
+    Developer, made, shaped,
+};
 
 /// A setting.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SettingRow {
+pub(super) struct SettingListReplyRow {
     /// Its name.
     key: String,
     /// Its value, as TOML.
@@ -24,14 +27,14 @@ pub(super) struct SettingRow {
 
 /// The settings that have a value.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SettingRows {
+pub(super) struct SettingListReply {
     /// The settings.
-    rows: Vec<SettingRow>,
+    rows: Vec<SettingListReplyRow>,
 }
 
 /// A permanent grant.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct GrantRow {
+pub(super) struct GrantListReplyRow {
     /// Its number.
     n: u64,
     /// The rule, as written.
@@ -46,15 +49,15 @@ pub(super) struct GrantRow {
 
 /// The permanent grants.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct GrantRows {
+pub(super) struct GrantListReply {
     /// The grants, oldest first.
-    rows: Vec<GrantRow>,
+    rows: Vec<GrantListReplyRow>,
 }
 
 /// A rule to grant permanently.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewGrant {
+pub(super) struct AddGrantBody {
     /// The rule, such as `Bash(cargo test:*)`.
     rule: String,
     /// The reason.
@@ -64,7 +67,7 @@ pub(super) struct NewGrant {
 /// Revokes a grant.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Revoked {
+pub(super) struct RevokeGrantBody {
     /// The rule as you saw it. Grants are numbered by position, and positions may have
     /// changed.
     rule: Option<String>,
@@ -72,7 +75,7 @@ pub(super) struct Revoked {
 
 /// The result of granting or revoking.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct PolicyDone {
+pub(super) struct ChangeGrantReply {
     /// A sentence that says what was done.
     done: String,
 }
@@ -80,7 +83,7 @@ pub(super) struct PolicyDone {
 /// A command to check against policy.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Checks {
+pub(super) struct CheckPolicyBody {
     /// The command, as it would be passed to `bash -c`.
     command: String,
     /// Rules to allow, in addition to those in force.
@@ -92,7 +95,7 @@ pub(super) struct Checks {
 
 /// The decision of policy by its rules, and the decision in a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PolicyCheck {
+pub(super) struct CheckPolicyReply {
     /// `allow`, `ask` or `deny`.
     decision: String,
     /// The rule that decides.
@@ -102,7 +105,7 @@ pub(super) struct PolicyCheck {
     /// The kind of decision: `rule`.
     decided_by: String,
     /// The decision in a run with its own tree, on this machine.
-    in_a_run: PolicyDecision,
+    in_a_run: CheckPolicyReplyRun,
     /// Why the sandbox of such a run would not settle the decision; `null` if it would.
     #[serde(default)]
     uncontained: Option<String>,
@@ -110,7 +113,7 @@ pub(super) struct PolicyCheck {
 
 /// A decision of policy.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PolicyDecision {
+pub(super) struct CheckPolicyReplyRun {
     /// `allow`, `ask` or `deny`.
     decision: String,
     /// The rule that decides, or `contained`.
@@ -124,14 +127,14 @@ pub(super) struct PolicyDecision {
 /// A text that may contain secrets.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Redact {
+pub(super) struct RedactTextBody {
     /// The text.
     text: String,
 }
 
 /// The same text without the secrets.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Redacted {
+pub(super) struct RedactTextReply {
     /// The text.
     text: String,
 }
@@ -139,17 +142,21 @@ pub(super) struct Redacted {
 /// Lists every setting that has a value, and where it comes from.
 #[utoipa::path(get, path = "/api/v1/settings", tag = "settings", operation_id = "listSettings",
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = SettingRows), (status = "4XX", body = Troubled)))]
-pub(super) async fn settings(by: As<Admin>) -> Answer<SettingRows> {
+    responses((status = 200, body = SettingListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn settings(by: AuthorizedCaller<Admin>) -> ApiResult<SettingListReply> {
     let done = by.does(|workshop| {
         let redactor = workshop.caller().redactor();
-        let rows = workshop.settings.rows().into_iter().map(|row| SettingRow {
-            key: row.key,
-            value: redactor.redact(&row.value).into_owned(),
-            origin: row.origin,
-            about: row.about.to_owned(),
-        });
-        Ok(SettingRows {
+        let rows = workshop
+            .settings
+            .rows()
+            .into_iter()
+            .map(|row| SettingListReplyRow {
+                key: row.key,
+                value: redactor.redact(&row.value).into_owned(),
+                origin: row.origin,
+                about: row.about.to_owned(),
+            });
+        Ok(SettingListReply {
             rows: rows.collect(),
         })
     });
@@ -159,18 +166,18 @@ pub(super) async fn settings(by: As<Admin>) -> Answer<SettingRows> {
 /// Lists the permanent grants.
 #[utoipa::path(get, path = "/api/v1/policy/grants", tag = "policy", operation_id = "listGrants",
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = GrantRows), (status = "4XX", body = Troubled)))]
-pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
+    responses((status = 200, body = GrantListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn grants(by: AuthorizedCaller<Admin>) -> ApiResult<GrantListReply> {
     let done = by.does(|workshop| {
         let grants = workshop.grants()?.into_iter().zip(1..);
-        let rows = grants.map(|(grant, n)| GrantRow {
+        let rows = grants.map(|(grant, n)| GrantListReplyRow {
             n,
             rule: grant.rule,
             reason: grant.reason,
             by: grant.by,
             at: grant.at,
         });
-        Ok(GrantRows {
+        Ok(GrantListReply {
             rows: rows.collect(),
         })
     });
@@ -179,13 +186,13 @@ pub(super) async fn grants(by: As<Admin>) -> Answer<GrantRows> {
 
 /// Grants a rule permanently.
 #[utoipa::path(post, path = "/api/v1/policy/grants", tag = "policy", operation_id = "createGrant",
-    request_body = NewGrant, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+    request_body = AddGrantBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 201, body = PolicyDone), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = ChangeGrantReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn grant(
-    by: As<AdminJustSignedIn>,
-    Told(new): Told<NewGrant>,
-) -> Made<PolicyDone> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiJsonBody(new): ApiJsonBody<AddGrantBody>,
+) -> ApiCreatedResult<ChangeGrantReply> {
     let done = by.does(move |workshop| {
         let notes = workshop.grant(&new.rule, &new.reason)?.notes;
         let granted = format!("granted for good: {}", new.rule);
@@ -193,35 +200,38 @@ pub(super) async fn grant(
             .chain(notes)
             .collect::<Vec<_>>()
             .join("; ");
-        Ok(PolicyDone { done })
+        Ok(ChangeGrantReply { done })
     });
     done.await.map(made)
 }
 
 /// Revokes a grant.
 #[utoipa::path(post, path = "/api/v1/policy/grants/{n}/revoke", tag = "policy",
-    operation_id = "revokeGrant", request_body = Revoked,
+    operation_id = "revokeGrant", request_body = RevokeGrantBody,
     params(("n" = String, Path, description = "Its number, or its rule")),
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = PolicyDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangeGrantReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn revoke(
-    by: As<Admin>,
-    At(n): At<String>,
-    Told(told): Told<Revoked>,
-) -> Answer<PolicyDone> {
+    by: AuthorizedCaller<Admin>,
+    ApiPathParams(n): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<RevokeGrantBody>,
+) -> ApiResult<ChangeGrantReply> {
     let done = by.does(move |workshop| {
         let revoked = workshop.revoke(&n, told.rule.as_deref())?;
         let done = format!("no longer granted: {}", revoked.rule);
-        Ok(PolicyDone { done })
+        Ok(ChangeGrantReply { done })
     });
     done.await.map(Json)
 }
 
 /// Returns what policy would decide about a command.
 #[utoipa::path(post, path = "/api/v1/policy/check", tag = "policy", operation_id = "checkCommand",
-    request_body = Checks, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = PolicyCheck), (status = "4XX", body = Troubled)))]
-pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer<PolicyCheck> {
+    request_body = CheckPolicyBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = CheckPolicyReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn check(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(told): ApiJsonBody<CheckPolicyBody>,
+) -> ApiResult<CheckPolicyReply> {
     let check = CommandPolicyQuery {
         command: told.command,
         allow: told.allow,
@@ -230,13 +240,13 @@ pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer
     let done = by.does(move |workshop| {
         let judged = workshop.caller().check_command(&check)?;
         let in_a_run = shaped(judged.in_a_run)?;
-        let PolicyDecision {
+        let CheckPolicyReplyRun {
             decision,
             rule,
             reason,
             decided_by,
         } = shaped(judged.by_rule)?;
-        Ok(PolicyCheck {
+        Ok(CheckPolicyReply {
             decision,
             rule,
             reason,
@@ -250,13 +260,16 @@ pub(super) async fn check(by: As<Developer>, Told(told): Told<Checks>) -> Answer
 
 /// Redacts secrets in a text: known values, and everything that looks like one.
 #[utoipa::path(post, path = "/api/v1/policy/redact", tag = "policy", operation_id = "redact",
-    request_body = Redact, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = Redacted), (status = "4XX", body = Troubled)))]
-pub(super) async fn redact(by: As<Developer>, Told(told): Told<Redact>) -> Answer<Redacted> {
+    request_body = RedactTextBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = RedactTextReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn redact(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(told): ApiJsonBody<RedactTextBody>,
+) -> ApiResult<RedactTextReply> {
     let done = by.does(move |workshop| {
         let redactor = workshop.caller().redactor();
         let text = redactor.redact(&told.text).into_owned();
-        Ok(Redacted { text })
+        Ok(RedactTextReply { text })
     });
     done.await.map(Json)
 }

@@ -9,19 +9,19 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::page::{PageWanted, Rows, page};
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::page::{ApiPageQuery, ApiPageReply, page};
+use super::refusal::ApiErrorReply;
 use super::requests::none_of;
-use super::runs::steer::Nothing;
+use super::runs::steer::EmptyBody;
 use super::seat::{
-    Admin, AdminInPerson, AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, User, made,
-    shaped,
+    Admin, AdminInPerson, AdminJustSignedIn, ApiCreatedResult, ApiPathParams, ApiQueryParams,
+    ApiResult, AuthorizedCaller, Developer, User, made, shaped,
 };
 
 /// A project folder that is open to agents.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PortalSeen {
+pub(super) struct PortalDetailsReply {
     /// The name, as used by people and in `@Name/path`.
     name: String,
     /// The folder, with links resolved.
@@ -41,7 +41,7 @@ pub(super) struct PortalSeen {
 /// A folder to open as a portal.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PortalWanted {
+pub(super) struct OpenPortalBody {
     /// The absolute path of the folder.
     path: String,
     /// The portal's name; the folder's name if omitted.
@@ -58,7 +58,7 @@ pub(super) struct PortalWanted {
 
 /// One check of a portal.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PortalLooked {
+pub(super) struct VerifyPortalReplyCheck {
     /// The portal.
     portal: String,
     /// `ok`, `warning` or `problem`.
@@ -73,21 +73,21 @@ pub(super) struct PortalLooked {
 
 /// The result of verifying a portal.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct PortalVerified {
+pub(super) struct VerifyPortalReply {
     /// Whether no check found a problem.
     ok: bool,
     /// The checks.
-    checks: Vec<PortalLooked>,
+    checks: Vec<VerifyPortalReplyCheck>,
 }
 
 /// Lists portals, by name.
 #[utoipa::path(get, path = "/api/v1/portals", tag = "portals", operation_id = "listPortals",
-    params(PageWanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<PortalSeen>), (status = "4XX", body = Troubled)))]
+    params(ApiPageQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<PortalDetailsReply>), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn list(
-    by: As<User>,
-    Asked(wanted): Asked<PageWanted>,
-) -> Answer<Rows<PortalSeen>> {
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<ApiPageQuery>,
+) -> ApiResult<ApiPageReply<PortalDetailsReply>> {
     let done = by.does(move |workshop| {
         let cut = (wanted.limit, wanted.before.as_deref());
         let rows = page(workshop.portals()?, cut, |it| it.name.clone())?;
@@ -98,13 +98,13 @@ pub(super) async fn list(
 
 /// Opens a folder to agents.
 #[utoipa::path(post, path = "/api/v1/portals", tag = "portals", operation_id = "createPortal",
-    request_body = PortalWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+    request_body = OpenPortalBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 201, body = PortalSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = PortalDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn create(
-    by: As<AdminJustSignedIn>,
-    Told(new): Told<PortalWanted>,
-) -> Made<PortalSeen> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiJsonBody(new): ApiJsonBody<OpenPortalBody>,
+) -> ApiCreatedResult<PortalDetailsReply> {
     let new = wanted(new)?;
     let done = by.does(move |workshop| Ok(workshop.open_portal(&new)?));
     let portal = by.told(done.await?);
@@ -115,24 +115,27 @@ pub(super) async fn create(
 #[utoipa::path(get, path = "/api/v1/portals/{name}", tag = "portals", operation_id = "showPortal",
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = PortalSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<PortalSeen> {
+    responses((status = 200, body = PortalDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+) -> ApiResult<PortalDetailsReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.portal(&name)?)?));
     done.await.map(Json)
 }
 
 /// Closes a portal. Its limits, such as its privacy setting, end with it.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/remove", tag = "portals",
-    operation_id = "removePortal", request_body = Nothing,
+    operation_id = "removePortal", request_body = EmptyBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 200, body = PortalSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PortalDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn remove(
-    by: As<AdminJustSignedIn>,
-    At(name): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<PortalSeen> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<PortalDetailsReply> {
     let done = by.does(move |workshop| Ok(workshop.close_portal(&name)?));
     let portal = by.told(done.await?);
     Ok(Json(shaped(portal)?))
@@ -140,15 +143,15 @@ pub(super) async fn remove(
 
 /// Detects the technology stack of a portal again.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/refresh", tag = "portals",
-    operation_id = "refreshPortal", request_body = Nothing,
+    operation_id = "refreshPortal", request_body = EmptyBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = PortalSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PortalDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn refresh(
-    by: As<AdminInPerson>,
-    At(name): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<PortalSeen> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<PortalDetailsReply> {
     let done = by.does(move |workshop| Ok(workshop.refresh_portal(&name)?));
     let portal = by.told(done.await?);
     Ok(Json(shaped(portal)?))
@@ -156,22 +159,23 @@ pub(super) async fn refresh(
 
 /// Verifies that a portal is still as it was when it was opened.
 #[utoipa::path(post, path = "/api/v1/portals/{name}/verify", tag = "portals",
-    operation_id = "verifyPortal", request_body = Nothing,
+    operation_id = "verifyPortal", request_body = EmptyBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = PortalVerified), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = VerifyPortalReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn verify(
-    by: As<Admin>,
-    At(name): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<PortalVerified> {
+    by: AuthorizedCaller<Admin>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<VerifyPortalReply> {
     let done = by.does(move |workshop| {
         let checks = workshop.verify_portals(&[name])?;
         let ok = !checks
             .iter()
             .any(|check| check.health == DoctorCheckStatus::Problem);
-        let checks: Result<Vec<PortalLooked>, Failure> = checks.into_iter().map(shaped).collect();
-        Ok(PortalVerified {
+        let checks: Result<Vec<VerifyPortalReplyCheck>, Failure> =
+            checks.into_iter().map(shaped).collect();
+        Ok(VerifyPortalReply {
             ok,
             checks: checks?,
         })
@@ -179,7 +183,7 @@ pub(super) async fn verify(
     done.await.map(Json)
 }
 
-fn wanted(new: PortalWanted) -> Result<NewPortal, Failure> {
+fn wanted(new: OpenPortalBody) -> Result<NewPortal, Failure> {
     let path = PathBuf::from(new.path);
     if !path.is_absolute() {
         return Err(Failure::new(

@@ -9,11 +9,11 @@ use utoipa::ToSchema;
 
 /// A failure to send to the caller.
 #[derive(Debug)]
-pub(crate) struct Refusal(pub(crate) Failure);
+pub(crate) struct ApiError(pub(crate) Failure);
 
 /// A failure: what failed, why, and what to do.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Trouble {
+pub(crate) struct ApiErrorReplyFailure {
     /// The error code; `artel explain CODE` says more.
     code: String,
     /// A description of the failure.
@@ -28,13 +28,13 @@ pub(crate) struct Trouble {
 
 /// The response to a request that failed.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Troubled {
-    error: Trouble,
+pub(crate) struct ApiErrorReply {
+    error: ApiErrorReplyFailure,
 }
 
-impl Refusal {
+impl ApiError {
     /// Returns the response body, for a response with another status.
-    pub(crate) fn body(self) -> Json<Troubled> {
+    pub(crate) fn body(self) -> Json<ApiErrorReply> {
         let Failure {
             code,
             what,
@@ -43,8 +43,8 @@ impl Refusal {
             ..
         } = self.0;
         let code = code.to_string();
-        Json(Troubled {
-            error: Trouble {
+        Json(ApiErrorReply {
+            error: ApiErrorReplyFailure {
                 code,
                 what,
                 why,
@@ -73,19 +73,19 @@ impl Refusal {
     }
 }
 
-impl From<Failure> for Refusal {
+impl From<Failure> for ApiError {
     fn from(failure: Failure) -> Self {
         Self(failure)
     }
 }
 
-impl From<artel_workshop::WorkshopFailures> for Refusal {
+impl From<artel_workshop::WorkshopFailures> for ApiError {
     fn from(problems: artel_workshop::WorkshopFailures) -> Self {
         Self(problems.first())
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         (self.status(), self.body()).into_response()
     }

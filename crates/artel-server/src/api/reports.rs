@@ -6,15 +6,17 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::page::{PageWanted, Rows, page};
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
-use super::seat::{Answer, As, Asked, At, Developer, User, shaped};
+use super::ApiJsonBody;
+use super::page::{ApiPageQuery, ApiPageReply, page};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
+use super::seat::{
+    ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, User, shaped,
+};
 
 /// A report in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ReportListed {
+pub(super) struct ReportListReplyRow {
     /// The report's id: the trace, shortened.
     id: String,
     /// Trace of the work.
@@ -33,21 +35,21 @@ pub(super) struct ReportListed {
 
 /// A report with its text.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ReportSeen {
+pub(super) struct ReportDetailsReply {
     #[serde(flatten)]
-    row: ReportListed,
+    row: ReportListReplyRow,
     /// The text, as Markdown.
     text: String,
 }
 
 /// Lists reports, newest first.
 #[utoipa::path(get, path = "/api/v1/reports", tag = "reports", operation_id = "listReports",
-    params(PageWanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<ReportListed>), (status = "4XX", body = Troubled)))]
+    params(ApiPageQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<ReportListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn list(
-    by: As<User>,
-    Asked(wanted): Asked<PageWanted>,
-) -> Answer<Rows<ReportListed>> {
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<ApiPageQuery>,
+) -> ApiResult<ApiPageReply<ReportListReplyRow>> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |_| {
         let rows = desk.glance(|board, _| board.reports())?;
@@ -62,23 +64,26 @@ pub(super) async fn list(
 #[utoipa::path(get, path = "/api/v1/reports/{id}", tag = "reports", operation_id = "showReport",
     params(("id" = String, Path, description = "The id of its request or run, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = ReportSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<ReportSeen> {
+    responses((status = 200, body = ReportDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<ReportDetailsReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.report(&id)?)?));
     done.await.map(Json)
 }
 
 /// Writes a report again from the journal.
 #[utoipa::path(post, path = "/api/v1/reports/{id}/rebuild", tag = "reports",
-    operation_id = "rebuildReport", request_body = Nothing,
+    operation_id = "rebuildReport", request_body = EmptyBody,
     params(("id" = String, Path, description = "The id of its request or run, or how it begins")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ReportSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ReportDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn rebuild(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<ReportSeen> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ReportDetailsReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.rebuild_report(&id)?)?));
     done.await.map(Json)
 }

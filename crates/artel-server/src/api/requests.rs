@@ -15,12 +15,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::page::{Limit, Rows};
-use super::refusal::Troubled;
-use super::runs::steer::GoOn;
-use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped, waited};
-use super::{ModelName, Refusal, Told};
-use crate::keeper::{Manner, Task};
+use super::page::{ApiPageLimit, ApiPageReply};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::ResumeOptionsBody;
+use super::seat::{
+    ApiCreatedResult, ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, User,
+    made, shaped, waited,
+};
+use super::{ApiError, ApiJsonBody, ModelName};
+use crate::keeper::{SchedulerTask, TaskOptions};
 
 /// Maximum number of rows in the cache; a list shows far fewer.
 const MOST_KNOWN: usize = 1_000;
@@ -29,11 +32,11 @@ const MOST_KNOWN: usize = 1_000;
 /// takes every recorded event about its request, and lists are read far more often than
 /// they change.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRequests(Mutex<HashMap<TraceId, (u64, RequestRow)>>);
+pub(crate) struct RequestRowCache(Mutex<HashMap<TraceId, (u64, RequestListReplyRow)>>);
 
 /// A request in a list.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub(crate) struct RequestRow {
+pub(crate) struct RequestListReplyRow {
     /// The trace, which joins everything about it.
     trace_id: String,
     /// The name of its file.
@@ -76,9 +79,9 @@ pub(crate) struct RequestRow {
 
 /// A request with its result.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct RequestShown {
+pub(crate) struct RequestDetailsReply {
     #[serde(flatten)]
-    row: RequestRow,
+    row: RequestListReplyRow,
     /// The request, word for word.
     words: String,
     /// The resulting changeset, if there is one.
@@ -87,7 +90,7 @@ pub(crate) struct RequestShown {
 
 /// The interpretation of a request before it is made.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct RequestMeant {
+pub(super) struct PreviewRequestReply {
     /// One-line title.
     title: String,
     /// The portal.
@@ -108,7 +111,7 @@ pub(super) struct RequestMeant {
 
 /// A piece of work that is resumed.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RequestResumed {
+pub(super) struct ResumeRequestReply {
     /// The trace, which joins everything about it.
     trace_id: String,
     /// A sentence that says what happens next.
@@ -119,7 +122,7 @@ pub(super) struct RequestResumed {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct RequestListQuery {
     /// Only requests with this status.
     status: Option<String>,
     /// Only requests about this portal.
@@ -129,7 +132,7 @@ pub(super) struct Wanted {
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
@@ -138,7 +141,7 @@ pub(super) struct Wanted {
 /// Whether a request is planned.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Plans {
+pub(super) enum RequestPlanningChoice {
     /// Its size decides.
     #[default]
     Auto,
@@ -151,7 +154,7 @@ pub(super) enum Plans {
 /// A request to make.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct NewRequest {
+pub(crate) struct CreateRequestBody {
     /// The request, in your own words.
     words: String,
     /// The portal it is about; may be omitted if there is only one.
@@ -164,21 +167,21 @@ pub(crate) struct NewRequest {
     priority: Option<String>,
     /// Whether it is planned.
     #[serde(default)]
-    planning: Plans,
+    planning: RequestPlanningChoice,
     /// The way its steps are verified: `none`, `evaluator` or `tdd`.
     verify: Option<String>,
     /// The model: an alias, or `provider:model`.
     model: Option<ModelName>,
 }
 
-impl KnownRequests {
-    fn row(&self, workshop: &Workshop, of: &WorkRow) -> Result<RequestRow, Failure> {
+impl RequestRowCache {
+    fn row(&self, workshop: &Workshop, of: &WorkRow) -> Result<RequestListReplyRow, Failure> {
         if let Some((events, row)) = self.locked().get(&of.trace)
             && *events == of.events
         {
             return Ok(row.clone());
         }
-        let row: RequestRow = shaped(workshop.request_value(&workshop.work(of.trace)?))?;
+        let row: RequestListReplyRow = shaped(workshop.request_value(&workshop.work(of.trace)?))?;
         let mut known = self.locked();
         if known.len() >= MOST_KNOWN {
             known.clear();
@@ -192,16 +195,19 @@ impl KnownRequests {
         self.locked().clear();
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<TraceId, (u64, RequestRow)>> {
+    fn locked(&self) -> MutexGuard<'_, HashMap<TraceId, (u64, RequestListReplyRow)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Lists requests, newest first.
 #[utoipa::path(get, path = "/api/v1/requests", tag = "requests", operation_id = "listRequests",
-    params(Wanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<RequestRow>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RequestRow>> {
+    params(RequestListQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<RequestListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<RequestListQuery>,
+) -> ApiResult<ApiPageReply<RequestListReplyRow>> {
     let wanted = WorkIndexQuery {
         status: wanted.status.as_deref().map(status).transpose()?,
         portal: wanted.portal,
@@ -213,7 +219,7 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let rows = desk.glance(|board, drivers| board.works(&wanted, drivers))?;
-        let rows = Rows::from(rows);
+        let rows = ApiPageReply::from(rows);
         Ok(rows.each(|row| desk.requests.row(workshop, &row))?)
     });
     done.await.map(Json)
@@ -221,9 +227,12 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
 
 /// Makes a request. The daemon takes it up by itself.
 #[utoipa::path(post, path = "/api/v1/requests", tag = "requests", operation_id = "createRequest",
-    request_body = NewRequest, extensions(("x-role" = json!("user"))),
-    responses((status = 201, body = RequestShown), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<RequestShown> {
+    request_body = CreateRequestBody, extensions(("x-role" = json!("user"))),
+    responses((status = 201, body = RequestDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn create(
+    by: AuthorizedCaller<User>,
+    ApiJsonBody(new): ApiJsonBody<CreateRequestBody>,
+) -> ApiCreatedResult<RequestDetailsReply> {
     let (portal, folder) = (new.portal.clone(), new.folder.clone());
     let order = ordered(new)?;
     let done = by.does(move |workshop| file(workshop, order, portal, folder));
@@ -232,10 +241,13 @@ pub(super) async fn create(by: As<User>, Told(new): Told<NewRequest>) -> Made<Re
 
 /// Shows how a request would be understood, and its size. Nothing is written.
 #[utoipa::path(post, path = "/api/v1/requests/preview", tag = "requests",
-    operation_id = "previewRequest", request_body = NewRequest,
+    operation_id = "previewRequest", request_body = CreateRequestBody,
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = RequestMeant), (status = "4XX", body = Troubled)))]
-pub(super) async fn preview(by: As<User>, Told(new): Told<NewRequest>) -> Answer<RequestMeant> {
+    responses((status = 200, body = PreviewRequestReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn preview(
+    by: AuthorizedCaller<User>,
+    ApiJsonBody(new): ApiJsonBody<CreateRequestBody>,
+) -> ApiResult<PreviewRequestReply> {
     let (portal, folder) = (new.portal.clone(), new.folder.clone());
     let order = ordered(new)?;
     let done = by.does(move |workshop| {
@@ -246,7 +258,7 @@ pub(super) async fn preview(by: As<User>, Told(new): Told<NewRequest>) -> Answer
     done.await.map(Json)
 }
 
-fn ordered(new: NewRequest) -> Result<RequestSubmission, Failure> {
+fn ordered(new: CreateRequestBody) -> Result<RequestSubmission, Failure> {
     Ok(RequestSubmission {
         words: new.words,
         agent: new.agent,
@@ -255,9 +267,9 @@ fn ordered(new: NewRequest) -> Result<RequestSubmission, Failure> {
             None => Urgency::default(),
         },
         planning: match new.planning {
-            Plans::Auto => PlanningMode::BySize,
-            Plans::Always => PlanningMode::Always,
-            Plans::Never => PlanningMode::Never,
+            RequestPlanningChoice::Auto => PlanningMode::BySize,
+            RequestPlanningChoice::Always => PlanningMode::Always,
+            RequestPlanningChoice::Never => PlanningMode::Never,
         },
         verify: new.verify.as_deref().map(verify).transpose()?,
         model: ModelName::admit(new.model)?,
@@ -269,8 +281,11 @@ fn ordered(new: NewRequest) -> Result<RequestSubmission, Failure> {
 #[utoipa::path(get, path = "/api/v1/requests/{id}", tag = "requests", operation_id = "showRequest",
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = RequestShown), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShown> {
+    responses((status = 200, body = RequestDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<RequestDetailsReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         shown(workshop, &work)
@@ -283,16 +298,16 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RequestShow
 /// This is for work that a person stopped, that no process drives, or that could not
 /// continue and waits to be tried again.
 #[utoipa::path(post, path = "/api/v1/requests/{id}/resume", tag = "requests",
-    operation_id = "resumeRequest", request_body = GoOn,
+    operation_id = "resumeRequest", request_body = ResumeOptionsBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RequestResumed), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ResumeRequestReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn resume(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(how): Told<GoOn>,
-) -> Answer<RequestResumed> {
-    let (desk, manner) = (Arc::clone(&by.desk), Manner::try_from(how)?);
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(how): ApiJsonBody<ResumeOptionsBody>,
+) -> ApiResult<ResumeRequestReply> {
+    let (desk, manner) = (Arc::clone(&by.desk), TaskOptions::try_from(how)?);
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let is_over = match work.course.state() {
@@ -307,14 +322,14 @@ pub(super) async fn resume(
                 .into());
         }
         waited(manner.check(workshop))?;
-        desk.manners.set(Task::Work(work.trace), manner);
+        desk.manners.set(SchedulerTask::Work(work.trace), manner);
         let notes = waited(workshop.wake_work(work.trace))?;
         Ok((work.trace, OutcomeWithNotes { done: (), notes }))
     });
     let (trace, noted) = done.await?;
     by.told(noted);
     by.desk.goes_on(trace);
-    Ok(Json(RequestResumed {
+    Ok(Json(ResumeRequestReply {
         trace_id: trace.to_string(),
         text: by.desk.takes_up(&trace.short())?,
     }))
@@ -326,7 +341,7 @@ pub(super) fn file(
     order: RequestSubmission,
     portal: Option<String>,
     folder: Option<String>,
-) -> Result<RequestShown, Refusal> {
+) -> Result<RequestDetailsReply, ApiError> {
     let portal = about(workshop, portal.as_deref(), folder)?;
     let prospect = workshop.prospect(&order, Some(portal))?;
     let work = workshop.file_request(&prospect)?;
@@ -391,11 +406,11 @@ pub(crate) fn standing_in(
     }
 }
 
-fn shown(workshop: &Workshop, work: &Work) -> Result<RequestShown, Refusal> {
+fn shown(workshop: &Workshop, work: &Work) -> Result<RequestDetailsReply, ApiError> {
     let words = workshop.request_words(work)?;
     let row = shaped(workshop.request_value(work))?;
     let changeset = work.changeset.as_ref().map(|it| json!(it));
-    Ok(RequestShown {
+    Ok(RequestDetailsReply {
         row,
         words,
         changeset,

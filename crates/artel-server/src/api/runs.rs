@@ -14,11 +14,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::page::{Limit, Rows};
-use super::refusal::Troubled;
+use super::page::{ApiPageLimit, ApiPageReply};
+use super::refusal::ApiErrorReply;
 use super::requests::{about, none_of};
-use super::seat::{Answer, As, Asked, At, Developer, Made, User, made, shaped};
-use super::{ModelName, Told};
+use super::seat::{
+    ApiCreatedResult, ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, User,
+    made, shaped,
+};
+use super::{ApiJsonBody, ModelName};
 use crate::keeper::begin;
 
 /// All states of a run that can be filtered by.
@@ -35,7 +38,7 @@ const STATES: [RunStatus; 8] = [
 
 /// A run in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct RunListed {
+pub(super) struct RunListReplyRow {
     /// The run's id.
     run: String,
     /// Trace of the work it belongs to.
@@ -63,7 +66,7 @@ pub(super) struct RunListed {
 
 /// A question that a run asks.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Question {
+pub(super) struct RunDetailsQuestion {
     /// The question's id.
     question: String,
     /// The question.
@@ -76,18 +79,18 @@ pub(super) struct Question {
 
 /// A run with its open questions.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RunShown {
+pub(super) struct RunDetailsReply {
     #[serde(flatten)]
-    row: RunListed,
+    row: RunListReplyRow,
     /// The process that drives it.
     driver: Option<String>,
     /// Its questions, oldest first.
-    questions: Vec<Question>,
+    questions: Vec<RunDetailsQuestion>,
 }
 
 /// The changes that a run would put in place.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RunDiff {
+pub(super) struct RunDiffReply {
     /// The run, its folder and its files.
     proposal: Value,
     /// The diff, as `git diff` prints it.
@@ -96,7 +99,7 @@ pub(super) struct RunDiff {
 
 /// A run that was started.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Began {
+pub(super) struct StartRunReply {
     /// The run's id.
     run: String,
     /// Trace of the work it belongs to.
@@ -107,7 +110,7 @@ pub(super) struct Began {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct RunListQuery {
     /// Only runs in this state.
     state: Option<String>,
     /// Includes runs that were called by other runs.
@@ -117,7 +120,7 @@ pub(super) struct Wanted {
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     #[param(format = "uint64")]
     before: Option<u64>,
@@ -126,7 +129,7 @@ pub(super) struct Wanted {
 /// A run to start.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewRun {
+pub(super) struct StartRunBody {
     /// The skill; if omitted, `task` says what to do.
     skill: Option<String>,
     /// The task, in your own words.
@@ -161,9 +164,12 @@ pub(super) enum RunMode {
 
 /// Lists runs, latest first.
 #[utoipa::path(get, path = "/api/v1/runs", tag = "runs", operation_id = "listRuns",
-    params(Wanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Rows<RunListed>), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<Rows<RunListed>> {
+    params(RunListQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = ApiPageReply<RunListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<RunListQuery>,
+) -> ApiResult<ApiPageReply<RunListReplyRow>> {
     let wanted = RunIndexQuery {
         state: wanted.state.as_deref().map(standing).transpose()?,
         kinship: match wanted.all {
@@ -178,16 +184,19 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<Wanted>) -> Answer<R
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |_| {
         let rows = desk.glance(|board, drivers| board.runs(&wanted, drivers))?;
-        Ok(Rows::from(rows).each(shaped)?)
+        Ok(ApiPageReply::from(rows).each(shaped)?)
     });
     done.await.map(Json)
 }
 
 /// Starts a run, which the daemon drives.
 #[utoipa::path(post, path = "/api/v1/runs", tag = "runs", operation_id = "createRun",
-    request_body = NewRun, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = Began), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<Began> {
+    request_body = StartRunBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = StartRunReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn create(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(new): ApiJsonBody<StartRunBody>,
+) -> ApiCreatedResult<StartRunReply> {
     let arguments = new.task.into_iter().chain(new.arguments).collect();
     let (portal, folder) = (new.portal, new.folder);
     let found = by.does(move |workshop| {
@@ -208,7 +217,7 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
     };
     let workshop = by.who.workshop(&by.desk)?;
     let (run, trace) = begin(&by.desk, workshop, order).await?;
-    Ok(made(Began {
+    Ok(made(StartRunReply {
         run: run.to_string(),
         trace: trace.to_string(),
     }))
@@ -218,25 +227,30 @@ pub(super) async fn create(by: As<Developer>, Told(new): Told<NewRun>) -> Made<B
 #[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs", operation_id = "showRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = RunShown), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
+    responses((status = 200, body = RunDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<RunDetailsReply> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let run = workshop.run_named(&id)?;
         let found = desk.glance(|board, drivers| {
             let questions = board.questions(drivers).into_iter();
-            let questions = questions.filter(|it| it.run == run).map(|it| Question {
-                question: it.asked.question,
-                text: it.asked.text,
-                choices: it.asked.choices,
-                suggested: it.asked.suggested,
-            });
+            let questions = questions
+                .filter(|it| it.run == run)
+                .map(|it| RunDetailsQuestion {
+                    question: it.asked.question,
+                    text: it.asked.text,
+                    choices: it.asked.choices,
+                    suggested: it.asked.suggested,
+                });
             let driver = drivers.run(run).map(str::to_owned);
             (board.run(run, drivers), driver, questions.collect())
         });
         let (row, driver, questions) = found?;
         let gone = || Failure::new(FailureCode::R004, "there is no such run");
-        Ok(RunShown {
+        Ok(RunDetailsReply {
             row: shaped(row.ok_or_else(gone)?)?,
             driver,
             questions,
@@ -249,15 +263,18 @@ pub(super) async fn show(by: As<User>, At(id): At<String>) -> Answer<RunShown> {
 #[utoipa::path(get, path = "/api/v1/runs/{id}/diff", tag = "runs", operation_id = "diffRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RunDiff), (status = "4XX", body = Troubled)))]
-pub(super) async fn diff(by: As<Developer>, At(id): At<String>) -> Answer<RunDiff> {
+    responses((status = 200, body = RunDiffReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn diff(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> ApiResult<RunDiffReply> {
     // It waits for git.
     let by = by.beside_the_line();
     let done = by.does(move |workshop| {
         let run = workshop.run_named(&id)?;
         let proposal = json!(workshop.proposal(run)?);
         let diff = workshop.run_diff(run)?;
-        Ok(RunDiff { proposal, diff })
+        Ok(RunDiffReply { proposal, diff })
     });
     done.await.map(Json)
 }

@@ -14,30 +14,30 @@ use axum::http::request::Parts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Refusal;
-use crate::desk::Desk;
-use crate::door::Who;
+use super::ApiError;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 use crate::keeper::blocking;
 
 /// The result of a handler: JSON, or a failure.
-pub(super) type Answer<T> = Result<Json<T>, Refusal>;
+pub(super) type ApiResult<T> = Result<Json<T>, ApiError>;
 
 /// The result of a handler that creates something: 201 with JSON, or a failure.
-pub(super) type Made<T> = Result<(StatusCode, Json<T>), Refusal>;
+pub(super) type ApiCreatedResult<T> = Result<(StatusCode, Json<T>), ApiError>;
 
 /// The access that a route requires.
-pub(super) trait Role: Send + Sync {
+pub(super) trait RouteAccess: Send + Sync {
     /// The least role.
     const NEEDED: ViewerRole;
     /// Whether it takes a person: tokens of programs are refused.
     const IN_PERSON: bool = false;
     /// The required age of the sign-in, for callers from the console.
-    const SIGN_IN: SignInNeeded = SignInNeeded::Any;
+    const SIGN_IN: RequiredSignInAge = RequiredSignInAge::Any;
 }
 
 /// The required age of a console sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SignInNeeded {
+pub(super) enum RequiredSignInAge {
     /// Any sign-in that is still valid.
     Any,
     /// A sign-in within the last five minutes.
@@ -50,7 +50,7 @@ macro_rules! roles {
             $(#[$doc])*
             pub(super) struct $name;
 
-            impl Role for $name {
+            impl RouteAccess for $name {
                 const NEEDED: ViewerRole = ViewerRole::$name;
             }
         )+
@@ -72,7 +72,7 @@ macro_rules! in_person {
             $(#[$doc])*
             pub(super) struct $name;
 
-            impl Role for $name {
+            impl RouteAccess for $name {
                 const NEEDED: ViewerRole = ViewerRole::$role;
                 const IN_PERSON: bool = true;
             }
@@ -93,31 +93,34 @@ in_person! {
 /// for changes that grant something permanently.
 pub(super) struct AdminJustSignedIn;
 
-impl Role for AdminJustSignedIn {
+impl RouteAccess for AdminJustSignedIn {
     const NEEDED: ViewerRole = ViewerRole::Admin;
     const IN_PERSON: bool = true;
-    const SIGN_IN: SignInNeeded = SignInNeeded::Fresh;
+    const SIGN_IN: RequiredSignInAge = RequiredSignInAge::Fresh;
 }
 
 /// An authorized caller. Everyone else is refused before the body is read.
-pub(super) struct As<R> {
-    pub(super) desk: Arc<Desk>,
-    pub(super) who: Who,
+pub(super) struct AuthorizedCaller<R> {
+    pub(super) desk: Arc<ServerState>,
+    pub(super) who: AuthenticatedCaller,
     /// Whether the caller only reads.
     is_look: bool,
     role: PhantomData<R>,
 }
 
-impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
-    type Rejection = Refusal;
+impl<R: RouteAccess> FromRequestParts<Arc<ServerState>> for AuthorizedCaller<R> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, desk: &Arc<Desk>) -> Result<Self, Refusal> {
-        let who = Who::from_request_parts(parts, desk).await?;
+    async fn from_request_parts(
+        parts: &mut Parts,
+        desk: &Arc<ServerState>,
+    ) -> Result<Self, ApiError> {
+        let who = AuthenticatedCaller::from_request_parts(parts, desk).await?;
         who.needs(R::NEEDED)?;
         if R::IN_PERSON {
             who.in_person()?;
         }
-        if R::SIGN_IN == SignInNeeded::Fresh {
+        if R::SIGN_IN == RequiredSignInAge::Fresh {
             who.freshly_signed_in(desk.workshop().caller().clock().now())?;
         }
         refuse_without_room(parts, desk)?;
@@ -134,7 +137,7 @@ impl<R: Role> FromRequestParts<Arc<Desk>> for As<R> {
 const FREES: &[&str] = &["/api/v1/clean"];
 
 /// Refuses changes while there is no disk space to record them. Reading still works.
-fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
+fn refuse_without_room(parts: &Parts, desk: &ServerState) -> Result<(), Failure> {
     match desk.lack() {
         Some(lack) if !parts.method.is_safe() && !FREES.contains(&parts.uri.path()) => {
             Err(Failure::new(FailureCode::J006, lack.to_string())
@@ -145,7 +148,7 @@ fn refuse_without_room(parts: &Parts, desk: &Desk) -> Result<(), Failure> {
     }
 }
 
-impl<R> As<R> {
+impl<R> AuthorizedCaller<R> {
     /// Does not use one of the slots for reading: for operations that take long and would
     /// make others wait.
     pub(super) fn beside_the_line(self) -> Self {
@@ -158,8 +161,8 @@ impl<R> As<R> {
     /// Runs an operation in the workshop in the caller's name, on a thread that may block.
     pub(super) async fn does<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&Arc<Workshop>) -> Result<T, Refusal> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        act: impl FnOnce(&Arc<Workshop>) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<T, ApiError> {
         let workshop = self.who.workshop(&self.desk)?;
         let act = move || act(&workshop).map_err(|refusal| refusal.0);
         Ok(if self.is_look {
@@ -182,7 +185,11 @@ impl<R> As<R> {
 }
 
 /// Returns what a person or program may see, limited to `view`.
-pub(super) fn eyes(desk: &Desk, who: &Who, view: Option<&str>) -> Result<RunVisibility, Failure> {
+pub(super) fn eyes(
+    desk: &ServerState,
+    who: &AuthenticatedCaller,
+    view: Option<&str>,
+) -> Result<RunVisibility, Failure> {
     let role = who.pass.role;
     let eyes = desk.workshop().eyes_of(role);
     match (view, eyes.most) {
@@ -235,12 +242,12 @@ pub(super) fn shaped<T: DeserializeOwned>(value: impl Serialize) -> Result<T, Fa
 }
 
 /// The path parameters.
-pub(super) struct At<T>(pub(super) T);
+pub(super) struct ApiPathParams<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
-    type Rejection = Refusal;
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for ApiPathParams<T> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let path = Path::<T>::from_request_parts(parts, state).await;
         let path = path.map_err(|rejection: PathRejection| {
             Failure::new(FailureCode::C004, "the address cannot be read")
@@ -251,12 +258,12 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
 }
 
 /// The query parameters.
-pub(super) struct Asked<T>(pub(super) T);
+pub(super) struct ApiQueryParams<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for ApiQueryParams<T> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let query = Query::<T>::from_request_parts(parts, state).await;
         let query = query.map_err(|rejection: QueryRejection| {
             Failure::new(FailureCode::C004, "the question cannot be read")

@@ -9,18 +9,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
-use super::page::{Limit, Rows, holds, page};
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::page::{ApiPageLimit, ApiPageReply, holds, page};
+use super::refusal::ApiErrorReply;
 use super::requests::standing_in;
-use super::runs::steer::Nothing;
+use super::runs::steer::EmptyBody;
 use super::seat::{
-    AdminJustSignedIn, Answer, As, Asked, At, Developer, Made, made, shaped, unnamed,
+    AdminJustSignedIn, ApiCreatedResult, ApiPathParams, ApiQueryParams, ApiResult,
+    AuthorizedCaller, Developer, made, shaped, unnamed,
 };
 
 /// A skill in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SkillListed {
+pub(super) struct SkillListReplyRow {
     /// The skill's name.
     name: String,
     /// Where it belongs: `workshop`, `portal` or `user`.
@@ -39,7 +40,7 @@ pub(super) struct SkillListed {
 
 /// A skill with its files, statistics and lessons.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SkillSeen {
+pub(super) struct SkillDetailsReply {
     /// The skill's name.
     name: String,
     /// A description of what it does and when to use it.
@@ -73,12 +74,12 @@ pub(super) struct SkillSeen {
     /// Its statistics; `null` before its first run.
     stats: Option<Value>,
     /// The lessons kept for its next runs.
-    lessons: Vec<Lesson>,
+    lessons: Vec<SkillDetailsLesson>,
 }
 
 /// A lesson kept for the next runs of a skill.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Lesson {
+pub(super) struct SkillDetailsLesson {
     /// The lesson's id.
     id: String,
     /// `success`, `failure` or `feedback`.
@@ -94,14 +95,14 @@ pub(super) struct Lesson {
 /// A skill to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SkillName {
+pub(super) struct CreateSkillBody {
     /// The skill's name: lower-case letters, digits and hyphens.
     name: String,
 }
 
 /// A skill that was created.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct SkillBegun {
+pub(super) struct CreateSkillReply {
     /// The skill's name.
     name: String,
     /// Its folder.
@@ -113,14 +114,14 @@ pub(super) struct SkillBegun {
 /// The text of a lesson.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct NewLesson {
+pub(super) struct LessonTextBody {
     /// The text.
     text: String,
 }
 
 /// A lesson that was added, edited or removed.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct LessonDone {
+pub(super) struct ChangeLessonReply {
     /// The skill.
     skill: String,
     /// The lesson's id.
@@ -131,13 +132,13 @@ pub(super) struct LessonDone {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct SkillListQuery {
     /// Only skills whose name or description contains this text.
     q: Option<String>,
     /// Maximum number of rows, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Continues after this row: the `next` of the previous page.
     before: Option<String>,
     /// Includes the skills of this portal's project; by default, those of the daemon's own
@@ -149,7 +150,7 @@ pub(super) struct Wanted {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct FromWhere {
+pub(super) struct SkillLocationQuery {
     /// The portal whose project contains it; by default the daemon's own folder.
     portal: Option<String>,
 }
@@ -157,7 +158,7 @@ pub(super) struct FromWhere {
 /// Trusts a skill as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TrustSkill {
+pub(super) struct TrustSkillBody {
     /// The hash of its files, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
@@ -168,7 +169,7 @@ pub(super) struct TrustSkill {
 
 /// A skill that is trusted now.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SkillTrusted {
+pub(super) struct TrustSkillReply {
     /// The skill's name.
     skill: String,
     /// The hash that trust is bound to.
@@ -179,12 +180,12 @@ pub(super) struct SkillTrusted {
 
 /// Lists skills, by name.
 #[utoipa::path(get, path = "/api/v1/skills", tag = "skills", operation_id = "listSkills",
-    params(Wanted), extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = Rows<SkillListed>), (status = "4XX", body = Troubled)))]
+    params(SkillListQuery), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ApiPageReply<SkillListReplyRow>), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn list(
-    by: As<Developer>,
-    Asked(wanted): Asked<Wanted>,
-) -> Answer<Rows<SkillListed>> {
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<SkillListQuery>,
+) -> ApiResult<ApiPageReply<SkillListReplyRow>> {
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, wanted.portal.as_deref())?;
         let mut skills = workshop.caller().skills()?.skills;
@@ -198,23 +199,26 @@ pub(super) async fn list(
 
 /// Creates a skill in the workshop, with files to fill in.
 #[utoipa::path(post, path = "/api/v1/skills", tag = "skills", operation_id = "createSkill",
-    request_body = SkillName, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = SkillBegun), (status = "4XX", body = Troubled)))]
-pub(super) async fn create(by: As<Developer>, Told(new): Told<SkillName>) -> Made<SkillBegun> {
+    request_body = CreateSkillBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = CreateSkillReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn create(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(new): ApiJsonBody<CreateSkillBody>,
+) -> ApiCreatedResult<CreateSkillReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.new_skill(&new.name)?)?));
     done.await.map(made)
 }
 
 /// Shows a skill.
 #[utoipa::path(get, path = "/api/v1/skills/{name}", tag = "skills", operation_id = "showSkill",
-    params(("name" = String, Path, description = "Its name"), FromWhere),
+    params(("name" = String, Path, description = "Its name"), SkillLocationQuery),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillSeen), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SkillDetailsReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn show(
-    by: As<Developer>,
-    At(name): At<String>,
-    Asked(wanted): Asked<FromWhere>,
-) -> Answer<SkillSeen> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<SkillLocationQuery>,
+) -> ApiResult<SkillDetailsReply> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let workshop = standing_in(workshop, wanted.portal.as_deref())?;
@@ -232,16 +236,16 @@ pub(super) async fn show(
 ///
 /// If one of its files changes, it needs to be trusted again.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/trust", tag = "skills",
-    operation_id = "trustSkill", request_body = TrustSkill,
+    operation_id = "trustSkill", request_body = TrustSkillBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 200, body = SkillTrusted), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TrustSkillReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn trust(
-    by: As<AdminJustSignedIn>,
-    At(name): At<String>,
-    Told(told): Told<TrustSkill>,
-) -> Answer<SkillTrusted> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<TrustSkillBody>,
+) -> ApiResult<TrustSkillReply> {
     let done = by.does(move |workshop| {
         if told.hash.len() < 8 {
             return Err(unnamed("hash", "that of its files").into());
@@ -261,7 +265,7 @@ pub(super) async fn trust(
         if let Some(question) = &question {
             workshop.trust_skill(question)?;
         }
-        Ok(SkillTrusted {
+        Ok(TrustSkillReply {
             skill: name,
             hash,
             changed: question.is_some(),
@@ -272,54 +276,54 @@ pub(super) async fn trust(
 
 /// Adds a lesson for the next runs of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons", tag = "skills",
-    operation_id = "addLesson", request_body = NewLesson,
+    operation_id = "addLesson", request_body = LessonTextBody,
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = LessonDone), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = ChangeLessonReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn teach(
-    by: As<Developer>,
-    At(name): At<String>,
-    Told(new): Told<NewLesson>,
-) -> Made<LessonDone> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(new): ApiJsonBody<LessonTextBody>,
+) -> ApiCreatedResult<ChangeLessonReply> {
     let done = by.does(move |workshop| {
         let id = workshop.add_lesson(&name, &new.text)?;
-        Ok(LessonDone { skill: name, id })
+        Ok(ChangeLessonReply { skill: name, id })
     });
     done.await.map(made)
 }
 
 /// Edits a lesson of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons/{id}/edit", tag = "skills",
-    operation_id = "editLesson", request_body = NewLesson,
+    operation_id = "editLesson", request_body = LessonTextBody,
     params(("name" = String, Path, description = "The skill"), ("id" = String, Path, description = "The lesson")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = LessonDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangeLessonReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn reword(
-    by: As<Developer>,
-    At((name, id)): At<(String, String)>,
-    Told(new): Told<NewLesson>,
-) -> Answer<LessonDone> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams((name, id)): ApiPathParams<(String, String)>,
+    ApiJsonBody(new): ApiJsonBody<LessonTextBody>,
+) -> ApiResult<ChangeLessonReply> {
     let done = by.does(move |workshop| {
         workshop.edit_lesson(&name, &id, &new.text)?;
-        Ok(LessonDone { skill: name, id })
+        Ok(ChangeLessonReply { skill: name, id })
     });
     done.await.map(Json)
 }
 
 /// Removes a lesson of a skill.
 #[utoipa::path(post, path = "/api/v1/skills/{name}/lessons/{id}/remove", tag = "skills",
-    operation_id = "removeLesson", request_body = Nothing,
+    operation_id = "removeLesson", request_body = EmptyBody,
     params(("name" = String, Path, description = "The skill"), ("id" = String, Path, description = "The lesson")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = LessonDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = ChangeLessonReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn forget(
-    by: As<Developer>,
-    At((name, id)): At<(String, String)>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<LessonDone> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams((name, id)): ApiPathParams<(String, String)>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ChangeLessonReply> {
     let done = by.does(move |workshop| {
         workshop.remove_lesson(&name, &id)?;
-        Ok(LessonDone { skill: name, id })
+        Ok(ChangeLessonReply { skill: name, id })
     });
     done.await.map(Json)
 }
@@ -327,7 +331,7 @@ pub(super) async fn forget(
 /// A person's feedback on a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Feedback {
+pub(super) struct RunFeedbackBody {
     /// The run's id, or the start of it.
     run: String,
     /// The feedback.
@@ -336,7 +340,7 @@ pub(super) struct Feedback {
 
 /// Recorded feedback.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct FeedbackTaken {
+pub(super) struct RunFeedbackReply {
     /// The run's id.
     run: String,
     /// The skill whose next runs get the feedback; `null` for a run of a task.
@@ -345,9 +349,12 @@ pub(super) struct FeedbackTaken {
 
 /// Gives feedback on a run, which the next runs of its skill get.
 #[utoipa::path(post, path = "/api/v1/feedback", tag = "skills", operation_id = "giveFeedback",
-    request_body = Feedback, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = FeedbackTaken), (status = "4XX", body = Troubled)))]
-pub(super) async fn feedback(by: As<Developer>, Told(told): Told<Feedback>) -> Made<FeedbackTaken> {
+    request_body = RunFeedbackBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = RunFeedbackReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn feedback(
+    by: AuthorizedCaller<Developer>,
+    ApiJsonBody(told): ApiJsonBody<RunFeedbackBody>,
+) -> ApiCreatedResult<RunFeedbackReply> {
     let done = by.does(move |workshop| {
         let given = workshop.give_feedback(&told.run, &told.text)?;
         Ok(shaped(given)?)

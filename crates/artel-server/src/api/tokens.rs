@@ -8,15 +8,18 @@ use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::refusal::Troubled;
+use super::refusal::ApiErrorReply;
 use super::requests::none_of;
-use super::runs::steer::Nothing;
-use super::seat::{Admin, AdminJustSignedIn, Answer, As, At, Made, User, made, shaped};
-use super::{Refusal, Told};
+use super::runs::steer::EmptyBody;
+use super::seat::{
+    Admin, AdminJustSignedIn, ApiCreatedResult, ApiPathParams, ApiResult, AuthorizedCaller, User,
+    made, shaped,
+};
+use super::{ApiError, ApiJsonBody};
 
 /// A token in a list.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct TokenListed {
+pub(super) struct TokenListReplyRow {
     /// The token's id.
     id: String,
     /// Its name.
@@ -33,15 +36,15 @@ pub(super) struct TokenListed {
 
 /// The valid tokens.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct TokenList {
+pub(super) struct TokenListReply {
     /// The tokens, oldest first.
-    rows: Vec<TokenListed>,
+    rows: Vec<TokenListReplyRow>,
 }
 
 /// A token to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TokenWanted {
+pub(super) struct CreateTokenBody {
     /// `user`, `developer` or `admin`.
     role: String,
     /// The name of the person or program that will act with it; yours if omitted.
@@ -54,7 +57,7 @@ pub(super) struct TokenWanted {
 
 /// A new token. The secret is shown only this once.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct TokenMade {
+pub(super) struct CreateTokenReply {
     /// The token's id.
     id: String,
     /// Its role.
@@ -66,25 +69,25 @@ pub(super) struct TokenMade {
 /// Lists the valid tokens.
 #[utoipa::path(get, path = "/api/v1/tokens", tag = "tokens", operation_id = "listTokens",
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = TokenList), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<Admin>) -> Answer<TokenList> {
+    responses((status = 200, body = TokenListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(by: AuthorizedCaller<Admin>) -> ApiResult<TokenListReply> {
     let done = by.does(|workshop| {
-        let rows: Result<Vec<TokenListed>, _> =
+        let rows: Result<Vec<TokenListReplyRow>, _> =
             workshop.tokens()?.into_iter().map(shaped).collect();
-        Ok(TokenList { rows: rows? })
+        Ok(TokenListReply { rows: rows? })
     });
     done.await.map(Json)
 }
 
 /// Creates a token, whose secret is shown once.
 #[utoipa::path(post, path = "/api/v1/tokens", tag = "tokens", operation_id = "createToken",
-    request_body = TokenWanted, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
+    request_body = CreateTokenBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true)),
         ("x-fresh-sign-in" = json!(true))),
-    responses((status = 201, body = TokenMade), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = CreateTokenReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn create(
-    by: As<AdminJustSignedIn>,
-    Told(new): Told<TokenWanted>,
-) -> Made<TokenMade> {
+    by: AuthorizedCaller<AdminJustSignedIn>,
+    ApiJsonBody(new): ApiJsonBody<CreateTokenBody>,
+) -> ApiCreatedResult<CreateTokenReply> {
     let words = ["user", "developer", "admin"];
     let role: Result<ViewerRole, ()> = new.role.parse();
     let role = role.map_err(|()| none_of("role", &words))?;
@@ -101,15 +104,15 @@ pub(super) async fn create(
 
 /// Revokes a token; it is refused from then on.
 #[utoipa::path(post, path = "/api/v1/tokens/{id}/revoke", tag = "tokens",
-    operation_id = "revokeToken", request_body = Nothing,
+    operation_id = "revokeToken", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its id")),
     extensions(("x-role" = json!("admin"))),
-    responses((status = 200, body = TokenListed), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TokenListReplyRow), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn revoke(
-    by: As<Admin>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<TokenListed> {
+    by: AuthorizedCaller<Admin>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<TokenListReplyRow> {
     let done = by.does(move |workshop| Ok(workshop.revoke_token(&id)?));
     let row = by.told(done.await?);
     Ok(Json(shaped(row)?))
@@ -117,12 +120,12 @@ pub(super) async fn revoke(
 
 /// Signs out of the console.
 #[utoipa::path(post, path = "/api/v1/logout", tag = "tokens", operation_id = "logout",
-    request_body = Nothing, extensions(("x-role" = json!("user"))),
-    responses((status = 204), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("user"))),
+    responses((status = 204), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn logout(
-    by: As<User>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Result<Response, Refusal> {
+    by: AuthorizedCaller<User>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> Result<Response, ApiError> {
     if by.who.sign_in.is_none() {
         return Err(Failure::new(FailureCode::C004, "a token does not sign out")
             .advise("`artel token revoke ID` takes it back")

@@ -9,28 +9,28 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use serde::de::DeserializeOwned;
 
-use super::Refusal;
+use super::ApiError;
 
 /// Time limit for receiving a body.
 const BODY_TIME: Duration = Duration::from_secs(20);
 
 /// A JSON body.
-pub(crate) struct Told<T>(pub(crate) T);
+pub(crate) struct ApiJsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Told<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for ApiJsonBody<T> {
     type Rejection = Response;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let reading = Bytes::from_request(request, state);
         let Ok(read) = tokio::time::timeout(BODY_TIME, reading).await else {
             let failure = Failure::new(FailureCode::H009, "what was sent took too long to come");
-            return Err((StatusCode::REQUEST_TIMEOUT, Refusal(failure).body()).into_response());
+            return Err((StatusCode::REQUEST_TIMEOUT, ApiError(failure).body()).into_response());
         };
         let bytes = read.map_err(|rejection| {
             let failure = Failure::new(FailureCode::H009, "what was sent cannot be taken")
                 .because(rejection.body_text())
                 .advise("send at most 8 MiB");
-            (rejection.status(), Refusal(failure).body()).into_response()
+            (rejection.status(), ApiError(failure).body()).into_response()
         })?;
         // An empty body stands for an object whose fields are all omitted.
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
@@ -49,7 +49,7 @@ fn misfit(why: String) -> Response {
     let failure = Failure::new(FailureCode::C004, "what was sent does not fit")
         .because(why)
         .advise("`/api/v1/openapi.json` describes what is expected");
-    Refusal(failure).into_response()
+    ApiError(failure).into_response()
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
         });
         let end = stream::iter([Ok(Bytes::from_static(b"{}"))]);
         let request = Request::new(Body::from_stream(trickle.chain(end)));
-        let read = Told::<Value>::from_request(request, &()).await;
+        let read = ApiJsonBody::<Value>::from_request(request, &()).await;
         read.map(|told| told.0).map_err(|answer| answer.status())
     }
 

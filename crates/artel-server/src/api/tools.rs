@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
 use super::requests::about;
-use super::seat::{Answer, As, At, Developer, shaped};
+use super::seat::{ApiPathParams, ApiResult, AuthorizedCaller, Developer, shaped};
 
 /// A tool.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ToolSeen {
+pub(super) struct ToolDetailsReply {
     /// The tool's name.
     name: String,
     /// A one-line summary.
@@ -37,15 +37,15 @@ pub(super) struct ToolSeen {
 
 /// The tools, by name.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ToolsSeen {
+pub(super) struct ToolListReply {
     /// Built-in tools, and those declared in the workshop.
-    tools: Vec<ToolSeen>,
+    tools: Vec<ToolDetailsReply>,
 }
 
 /// A trial call of a tool.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct TryTool {
+pub(super) struct TryToolBody {
     /// The input, as the tool's schema requires.
     #[schema(value_type = Object)]
     input: Value,
@@ -59,7 +59,7 @@ pub(super) struct TryTool {
 
 /// The result of a trial call.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ToolTried {
+pub(super) struct TryToolReply {
     /// The decision of policy.
     decision: Value,
     /// The text that a model would see.
@@ -77,12 +77,12 @@ pub(super) struct ToolTried {
 /// Lists tools.
 #[utoipa::path(get, path = "/api/v1/tools", tag = "tools", operation_id = "listTools",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ToolsSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<Developer>) -> Answer<ToolsSeen> {
+    responses((status = 200, body = ToolListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(by: AuthorizedCaller<Developer>) -> ApiResult<ToolListReply> {
     let done = by.does(|workshop| {
         let tools = workshop.caller().tools()?.into_iter().map(shaped);
-        let tools: Result<Vec<ToolSeen>, Failure> = tools.collect();
-        Ok(ToolsSeen { tools: tools? })
+        let tools: Result<Vec<ToolDetailsReply>, Failure> = tools.collect();
+        Ok(ToolListReply { tools: tools? })
     });
     done.await.map(Json)
 }
@@ -91,8 +91,11 @@ pub(super) async fn list(by: As<Developer>) -> Answer<ToolsSeen> {
 #[utoipa::path(get, path = "/api/v1/tools/{name}", tag = "tools", operation_id = "showTool",
     params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ToolSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<ToolSeen> {
+    responses((status = 200, body = ToolDetailsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+) -> ApiResult<ToolDetailsReply> {
     let done = by.does(move |workshop| Ok(shaped(workshop.caller().tool(&name)?)?));
     done.await.map(Json)
 }
@@ -102,14 +105,14 @@ pub(super) async fn show(by: As<Developer>, At(name): At<String>) -> Answer<Tool
 /// Policy, sandbox and journal are those of a run. A call about which a person would be
 /// asked is refused.
 #[utoipa::path(post, path = "/api/v1/tools/{name}/run", tag = "tools", operation_id = "runTool",
-    request_body = TryTool, params(("name" = String, Path, description = "Its name")),
+    request_body = TryToolBody, params(("name" = String, Path, description = "Its name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = ToolTried), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TryToolReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn run(
-    by: As<Developer>,
-    At(name): At<String>,
-    Told(told): Told<TryTool>,
-) -> Answer<ToolTried> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(name): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<TryToolBody>,
+) -> ApiResult<TryToolReply> {
     if !told.input.is_object() {
         return Err(
             Failure::new(FailureCode::T002, "the input is no JSON object")
@@ -135,13 +138,13 @@ pub(super) async fn run(
     done.await.map(Json)
 }
 
-fn tried(done: ToolTrialOutcome) -> ToolTried {
+fn tried(done: ToolTrialOutcome) -> TryToolReply {
     let decision = json!(done.decision);
     let (text, data, trouble) = match done.result {
         Ok(seen) => (seen.text, seen.data, None),
         Err(trouble) => (trouble.to_string(), Value::Null, Some(json!(trouble.kind))),
     };
-    ToolTried {
+    TryToolReply {
         decision,
         text,
         data,

@@ -10,13 +10,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
-use super::Refusal;
-use super::refusal::Troubled;
-use super::seat::{Admin, Answer, As, Asked, At, User, shaped};
+use super::ApiError;
+use super::refusal::ApiErrorReply;
+use super::seat::{
+    Admin, ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, User, shaped,
+};
 
 /// A decision or a result in the story of a work.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct ChapterTold {
+pub(super) struct TraceReplyChapter {
     /// One word that says what it is about.
     label: String,
     /// Whether it is good: `done`, `bad`, `waits`, `plain`, …
@@ -31,7 +33,7 @@ pub(super) struct ChapterTold {
 
 /// A step with everything that was done for it.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct StepTold {
+pub(super) struct TraceReplyStep {
     /// Its number.
     number: u64,
     /// Its name.
@@ -66,7 +68,7 @@ pub(super) struct StepTold {
 
 /// The story of a piece of work.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct WorkTold {
+pub(super) struct TraceReplyWork {
     /// The trace.
     trace: String,
     /// One-line title of what was done.
@@ -74,18 +76,18 @@ pub(super) struct WorkTold {
     /// The status of the request.
     status: String,
     /// The chapters before the steps: the request, versions of the plan, decisions.
-    before: Vec<ChapterTold>,
+    before: Vec<TraceReplyChapter>,
     /// The steps in their present state.
-    steps: Vec<StepTold>,
+    steps: Vec<TraceReplyStep>,
     /// Agents that belong to no step.
     beside: Vec<Value>,
     /// The chapters after the steps: proofs, the changeset, decisions about it, the report.
-    after: Vec<ChapterTold>,
+    after: Vec<TraceReplyChapter>,
 }
 
 /// A line about a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct LineTold {
+pub(super) struct TraceReplyLine {
     /// `head`, `turn`, `plain`, `done`, `bad`, `waits`, `words`, `call`, `result`, `failed`
     /// or `detail`.
     mark: String,
@@ -101,23 +103,23 @@ pub(super) struct LineTold {
 
 /// Everything that an id joins. Exactly one of the fields is present.
 #[derive(Debug, Default, Serialize, ToSchema)]
-pub(super) struct TraceTold {
+pub(super) struct TraceReply {
     /// A piece of work, from the request to the merge.
     #[serde(skip_serializing_if = "Option::is_none")]
-    story: Option<WorkTold>,
+    story: Option<TraceReplyWork>,
     /// One step of a piece of work.
     #[serde(skip_serializing_if = "Option::is_none")]
-    step: Option<StepTold>,
+    step: Option<TraceReplyStep>,
     /// A run, line by line.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lines: Option<Vec<LineTold>>,
+    lines: Option<Vec<TraceReplyLine>>,
 }
 
 /// Query parameters for a trace.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct TraceDetailsQuery {
     /// `summary`, or `full` if the role may have it.
     view: Option<String>,
     /// Only this step of the plan, by its number or name.
@@ -129,21 +131,21 @@ pub(super) struct Wanted {
 /// Returns everything that happened in a piece of work or a run.
 #[utoipa::path(get, path = "/api/v1/traces/{id}", tag = "traces", operation_id = "showTrace",
     params(("id" = String, Path,
-        description = "The id of a trace, run or session, or how it begins"), Wanted),
+        description = "The id of a trace, run or session, or how it begins"), TraceDetailsQuery),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = TraceTold), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = TraceReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn show(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<Wanted>,
-) -> Answer<TraceTold> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<TraceDetailsQuery>,
+) -> ApiResult<TraceReply> {
     let eyes = by.eyes(wanted.view.as_deref())?;
     let wanted = TraceViewQuery {
         step: wanted.step,
         turn: wanted.turn,
     };
     let done = by.does(move |workshop| {
-        let mut told = TraceTold::default();
+        let mut told = TraceReply::default();
         match workshop.traced(&id, &wanted, &eyes)? {
             TraceView::Work(story) => told.story = Some(shaped(story)?),
             TraceView::Step(_, step) => told.step = Some(shaped(step)?),
@@ -165,8 +167,11 @@ pub(super) async fn show(
         description = "The id of a trace, run or session, or how it begins")),
     extensions(("x-role" = json!("admin"))),
     responses((status = 200, body = String, content_type = "application/jsonl"),
-        (status = "4XX", body = Troubled)))]
-pub(super) async fn record(by: As<Admin>, At(id): At<String>) -> Result<Response, Refusal> {
+        (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn record(
+    by: AuthorizedCaller<Admin>,
+    ApiPathParams(id): ApiPathParams<String>,
+) -> Result<Response, ApiError> {
     let eyes = by.eyes(Some("full"))?;
     if !eyes.hidden.is_empty() {
         // It contains everything that models were told, including the output of the hidden

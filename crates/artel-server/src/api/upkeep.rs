@@ -7,15 +7,18 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::Told;
+use super::ApiJsonBody;
 use super::journal::moment;
-use super::refusal::Troubled;
-use super::runs::steer::Nothing;
-use super::seat::{AdminInPerson, Answer, As, Asked, Developer, Made, made, shaped};
+use super::refusal::ApiErrorReply;
+use super::runs::steer::EmptyBody;
+use super::seat::{
+    AdminInPerson, ApiCreatedResult, ApiQueryParams, ApiResult, AuthorizedCaller, Developer, made,
+    shaped,
+};
 
 /// The served workshop.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct WorkshopSeen {
+pub(super) struct WorkshopReply {
     /// Its folder.
     path: String,
     /// Its id.
@@ -24,7 +27,7 @@ pub(super) struct WorkshopSeen {
 
 /// A backup of the journal.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct BackupMade {
+pub(super) struct BackUpJournalReply {
     /// The file.
     file: String,
     /// Number of events in it.
@@ -37,7 +40,7 @@ pub(super) struct BackupMade {
 /// Moves old streams to an archive.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Prune {
+pub(super) struct PruneJournalBody {
     /// Moves streams that ended before this: a time, or a duration back from now such as
     /// `90d`.
     before: String,
@@ -48,7 +51,7 @@ pub(super) struct Prune {
 
 /// The streams that a prune would move.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PruneCounted {
+pub(super) struct PruneJournalReplyCount {
     /// Streams that ended before this time are moved.
     before: String,
     /// Number of streams.
@@ -59,7 +62,7 @@ pub(super) struct PruneCounted {
 
 /// The streams that were moved.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct PruneMoved {
+pub(super) struct PruneJournalReplyArchive {
     /// Number of events.
     events: u64,
     /// The archive they were moved to.
@@ -68,16 +71,16 @@ pub(super) struct PruneMoved {
 
 /// The result of a prune or its dry run.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct PruneDone {
+pub(super) struct PruneJournalReply {
     /// The streams that could be moved.
-    plan: PruneCounted,
+    plan: PruneJournalReplyCount,
     /// The streams that were moved; `null` if none were.
-    pruned: Option<PruneMoved>,
+    pruned: Option<PruneJournalReplyArchive>,
 }
 
 /// A leftover that can be removed.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct RubbishSeen {
+pub(super) struct CleanupListReplyRow {
     /// `worktree`, `blob`, `log` or `leftover`.
     sort: String,
     /// Its path.
@@ -88,16 +91,16 @@ pub(super) struct RubbishSeen {
 
 /// Everything that can be removed.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct RubbishFound {
+pub(super) struct CleanupListReply {
     /// The leftovers.
-    found: Vec<RubbishSeen>,
+    found: Vec<CleanupListReplyRow>,
     /// Their total size in bytes.
     bytes: u64,
 }
 
 /// The result of cleaning up.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct CleanDone {
+pub(super) struct CleanupReply {
     /// Number of things that were removed.
     removed: u64,
     /// Their total size in bytes.
@@ -108,7 +111,7 @@ pub(super) struct CleanDone {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WhichLines {
+pub(super) struct DaemonLogQuery {
     /// Number of the last lines to return, from 1 to 1000; 50 if omitted.
     #[param(minimum = 1, maximum = 1000)]
     lines: Option<u16>,
@@ -119,7 +122,7 @@ pub(super) struct WhichLines {
 
 /// Lines of the daemon's log.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct LogSeen {
+pub(super) struct DaemonLogReply {
     /// The lines, oldest first.
     lines: Vec<String>,
     /// To follow the log, pass this as `after`.
@@ -129,10 +132,10 @@ pub(super) struct LogSeen {
 /// Shows which workshop is served.
 #[utoipa::path(get, path = "/api/v1/workshop", tag = "upkeep", operation_id = "showWorkshop",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = WorkshopSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn workshop(by: As<Developer>) -> Answer<WorkshopSeen> {
+    responses((status = 200, body = WorkshopReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn workshop(by: AuthorizedCaller<Developer>) -> ApiResult<WorkshopReply> {
     let workshop = by.desk.workshop();
-    Ok(Json(WorkshopSeen {
+    Ok(Json(WorkshopReply {
         path: workshop.root().display().to_string(),
         id: workshop.id().to_string(),
     }))
@@ -140,16 +143,16 @@ pub(super) async fn workshop(by: As<Developer>) -> Answer<WorkshopSeen> {
 
 /// Makes a backup of the journal.
 #[utoipa::path(post, path = "/api/v1/journal/backup", tag = "journal",
-    operation_id = "backUpJournal", request_body = Nothing,
+    operation_id = "backUpJournal", request_body = EmptyBody,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 201, body = BackupMade), (status = "4XX", body = Troubled)))]
+    responses((status = 201, body = BackUpJournalReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn back_up(
-    by: As<AdminInPerson>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Made<BackupMade> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiCreatedResult<BackUpJournalReply> {
     let done = by.does(|workshop| Ok(workshop.back_up()?));
     let backup = by.told(done.await?);
-    Ok(made(BackupMade {
+    Ok(made(BackUpJournalReply {
         file: backup.file.display().to_string(),
         events: backup.events,
         damage: backup.damage,
@@ -159,10 +162,13 @@ pub(super) async fn back_up(
 /// Moves streams that ended long ago to a signed archive, where they remain readable as
 /// before.
 #[utoipa::path(post, path = "/api/v1/journal/prune", tag = "journal",
-    operation_id = "pruneJournal", request_body = Prune,
+    operation_id = "pruneJournal", request_body = PruneJournalBody,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = PruneDone), (status = "4XX", body = Troubled)))]
-pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Answer<PruneDone> {
+    responses((status = 200, body = PruneJournalReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn prune(
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiJsonBody(told): ApiJsonBody<PruneJournalBody>,
+) -> ApiResult<PruneJournalReply> {
     let done = by.does(move |workshop| {
         let before = moment(&told.before, workshop.caller().clock().now())?;
         let plan = workshop.plan_prune(before)?;
@@ -175,9 +181,9 @@ pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Ans
     });
     let (plan, pruned) = done.await?;
     let pruned = pruned.and_then(|noted| by.told(noted));
-    Ok(Json(PruneDone {
+    Ok(Json(PruneJournalReply {
         plan,
-        pruned: pruned.map(|it| PruneMoved {
+        pruned: pruned.map(|it| PruneJournalReplyArchive {
             events: it.events,
             archive: it.archive.display().to_string(),
         }),
@@ -187,20 +193,20 @@ pub(super) async fn prune(by: As<AdminInPerson>, Told(told): Told<Prune>) -> Ans
 /// Lists leftovers that are no longer needed.
 #[utoipa::path(get, path = "/api/v1/clean", tag = "upkeep", operation_id = "showRubbish",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RubbishFound), (status = "4XX", body = Troubled)))]
-pub(super) async fn rubbish(by: As<Developer>) -> Answer<RubbishFound> {
+    responses((status = 200, body = CleanupListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn rubbish(by: AuthorizedCaller<Developer>) -> ApiResult<CleanupListReply> {
     let done = by.does(|workshop| Ok(found(workshop.rubbish()?)?));
     done.await.map(Json)
 }
 
 /// Removes leftovers that are no longer needed. Live and undecided work is never touched.
 #[utoipa::path(post, path = "/api/v1/clean", tag = "upkeep", operation_id = "clean",
-    request_body = Nothing, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = CleanDone), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
+    responses((status = 200, body = CleanupReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn clean(
-    by: As<AdminInPerson>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<CleanDone> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<CleanupReply> {
     let done = by.does(|workshop| {
         let rubbish = workshop.rubbish()?;
         Ok(shaped(workshop.clean(&rubbish)?)?)
@@ -210,9 +216,12 @@ pub(super) async fn clean(
 
 /// Shows the daemon's log.
 #[utoipa::path(get, path = "/api/v1/daemon/logs", tag = "daemon", operation_id = "showLog",
-    params(WhichLines), extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = LogSeen), (status = "4XX", body = Troubled)))]
-pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) -> Answer<LogSeen> {
+    params(DaemonLogQuery), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = DaemonLogReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn logs(
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<DaemonLogQuery>,
+) -> ApiResult<DaemonLogReply> {
     let most = usize::from(wanted.lines.unwrap_or(50));
     if !(1..=1000).contains(&most) {
         return Err(Failure::new(
@@ -236,7 +245,7 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
         };
         let rest: usize = rest.iter().map(|line| line.len()).sum();
         let shown = |line: &&str| redactor.redact(line.trim_end()).into_owned();
-        Ok(LogSeen {
+        Ok(DaemonLogReply {
             lines: lines.iter().map(shown).collect(),
             position: log.position.saturating_sub(rest as u64),
         })
@@ -244,10 +253,10 @@ pub(super) async fn logs(by: As<Developer>, Asked(wanted): Asked<WhichLines>) ->
     done.await.map(Json)
 }
 
-fn found(rubbish: Vec<CleanupCandidate>) -> Result<RubbishFound, Failure> {
+fn found(rubbish: Vec<CleanupCandidate>) -> Result<CleanupListReply, Failure> {
     let bytes = rubbish.iter().map(|it| it.bytes).sum();
     let found: Result<_, Failure> = rubbish.into_iter().map(shaped).collect();
-    Ok(RubbishFound {
+    Ok(CleanupListReply {
         found: found?,
         bytes,
     })

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::refusal::Troubled;
+use super::refusal::ApiErrorReply;
 use super::requests::none_of;
-use super::seat::{Answer, As, Asked, Developer, shaped};
+use super::seat::{ApiQueryParams, ApiResult, AuthorizedCaller, Developer, shaped};
 
 /// Query parameters for usage.
 ///
@@ -21,7 +21,7 @@ use super::seat::{Answer, As, Asked, Developer, shaped};
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
+pub(super) struct UsageReportQuery {
     /// Groups by day, or keeps only this one, such as 2026-11-15.
     day: Option<String>,
     /// Groups by session, or keeps only the session whose id begins like this.
@@ -48,7 +48,7 @@ pub(super) struct Wanted {
 
 /// The usage of models.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct Usage {
+pub(super) struct UsageReportReply {
     /// Start of the period, as RFC 3339; `null` for the first event.
     since: Option<String>,
     /// End of the period.
@@ -63,7 +63,7 @@ pub(super) struct Usage {
 
 /// Counts of what the journal contains.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct JournalStats {
+pub(super) struct JournalStatsReply {
     /// Number of events.
     events: u64,
     /// When the first event was recorded, as RFC 3339.
@@ -86,16 +86,19 @@ pub(super) struct JournalStats {
 
 /// Statistics of skills.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct SkillsDone {
+pub(super) struct SkillStatsReply {
     /// The skills that have run: name, rates and sums.
     skills: Vec<Value>,
 }
 
 /// Sums up what models were used for, and the cost.
 #[utoipa::path(get, path = "/api/v1/usage", tag = "usage", operation_id = "showUsage",
-    params(Wanted), extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = Usage), (status = "4XX", body = Troubled)))]
-pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> Answer<Usage> {
+    params(UsageReportQuery), extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = UsageReportReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn usage(
+    by: AuthorizedCaller<Developer>,
+    ApiQueryParams(wanted): ApiQueryParams<UsageReportQuery>,
+) -> ApiResult<UsageReportReply> {
     let period: Option<CalendarPeriod> = match &wanted.period {
         None => None,
         Some(word) => Some(
@@ -132,8 +135,8 @@ pub(super) async fn usage(by: As<Developer>, Asked(wanted): Asked<Wanted>) -> An
 /// Counts what the journal contains.
 #[utoipa::path(get, path = "/api/v1/stats", tag = "usage", operation_id = "showStats",
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = JournalStats), (status = "4XX", body = Troubled)))]
-pub(super) async fn stats(by: As<Developer>) -> Answer<JournalStats> {
+    responses((status = 200, body = JournalStatsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn stats(by: AuthorizedCaller<Developer>) -> ApiResult<JournalStatsReply> {
     let done = by.does(|workshop| Ok(shaped(workshop.stats()?)?));
     done.await.map(Json)
 }
@@ -141,14 +144,14 @@ pub(super) async fn stats(by: As<Developer>) -> Answer<JournalStats> {
 /// Returns statistics of skills: success, turns, recoveries, cost, tokens saved.
 #[utoipa::path(get, path = "/api/v1/usage/skills", tag = "usage",
     operation_id = "listSkillStats", extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = SkillsDone), (status = "4XX", body = Troubled)))]
-pub(super) async fn skills(by: As<Developer>) -> Answer<SkillsDone> {
+    responses((status = 200, body = SkillStatsReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn skills(by: AuthorizedCaller<Developer>) -> ApiResult<SkillStatsReply> {
     let desk = Arc::clone(&by.desk);
     let done = by.does(move |workshop| {
         let sums = desk.glance(|board, _| board.skills())?;
         let reports = workshop.skill_reports(&sums, None)?;
         let skills = reports.iter().map(|it| json!(it)).collect();
-        Ok(SkillsDone { skills })
+        Ok(SkillStatsReply { skills })
     });
     done.await.map(Json)
 }

@@ -6,15 +6,15 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::refusal::Troubled;
+use super::ApiJsonBody;
+use super::refusal::ApiErrorReply;
 use super::requests::none_of;
-use super::seat::{AdminInPerson, Answer, As, Developer, shaped};
+use super::seat::{AdminInPerson, ApiResult, AuthorizedCaller, Developer, shaped};
 use crate::reload;
 
 /// The rule for one role.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct RoleRule {
+pub(super) struct VisibilityReplyRole {
     /// `user`, `developer` or `admin`.
     role: String,
     /// `summary`: the result of each step. `full`: everything.
@@ -25,9 +25,9 @@ pub(super) struct RoleRule {
 
 /// The visibility rules of runs.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(super) struct VisibilityRules {
+pub(super) struct VisibilityReply {
     /// The rule for each role.
-    roles: Vec<RoleRule>,
+    roles: Vec<VisibilityReplyRole>,
     /// Tools, or patterns for tools, of which everyone sees only that they ran.
     hidden_tools: Vec<String>,
 }
@@ -35,7 +35,7 @@ pub(super) struct VisibilityRules {
 /// A change of the rules. Omitted fields stay as they are.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ChangeRules {
+pub(super) struct ChangeVisibilityBody {
     /// The view that users may have: `summary` or `full`.
     user: Option<String>,
     /// The view that developers may have.
@@ -50,8 +50,8 @@ pub(super) struct ChangeRules {
 /// Shows how much of runs each role may see.
 #[utoipa::path(get, path = "/api/v1/visibility", tag = "settings",
     operation_id = "showVisibility", extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = VisibilityRules), (status = "4XX", body = Troubled)))]
-pub(super) async fn show(by: As<Developer>) -> Answer<VisibilityRules> {
+    responses((status = 200, body = VisibilityReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn show(by: AuthorizedCaller<Developer>) -> ApiResult<VisibilityReply> {
     Ok(Json(shaped(by.desk.workshop().who_sees())?))
 }
 
@@ -60,13 +60,13 @@ pub(super) async fn show(by: As<Developer>) -> Answer<VisibilityRules> {
 /// The change is written to the workshop's settings file and takes effect at once, also for
 /// readers of live events.
 #[utoipa::path(post, path = "/api/v1/visibility", tag = "settings",
-    operation_id = "changeVisibility", request_body = ChangeRules,
+    operation_id = "changeVisibility", request_body = ChangeVisibilityBody,
     extensions(("x-role" = json!("admin")), ("x-person" = json!(true))),
-    responses((status = 200, body = VisibilityRules), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = VisibilityReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn change(
-    by: As<AdminInPerson>,
-    Told(told): Told<ChangeRules>,
-) -> Answer<VisibilityRules> {
+    by: AuthorizedCaller<AdminInPerson>,
+    ApiJsonBody(told): ApiJsonBody<ChangeVisibilityBody>,
+) -> ApiResult<VisibilityReply> {
     let change = VisibilityChange {
         user: shown("user", told.user)?,
         developer: shown("developer", told.developer)?,

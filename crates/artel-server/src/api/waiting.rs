@@ -12,16 +12,18 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Told;
-use super::page::PageWanted;
-use super::refusal::Troubled;
-use super::seat::{Answer, As, Asked, At, DeveloperInPerson, User};
-use crate::door::Who;
+use super::ApiJsonBody;
+use super::page::ApiPageQuery;
+use super::refusal::ApiErrorReply;
+use super::seat::{
+    ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, DeveloperInPerson, User,
+};
+use crate::door::AuthenticatedCaller;
 use crate::rights;
 
 /// Something that needs a person.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct WaitRow {
+pub(super) struct WaitListReplyRow {
     /// `question`, `plan`, `changeset`, `failed`, `unfinished`, `left` or `paused`.
     kind: String,
     /// The id to refer to it by.
@@ -49,7 +51,7 @@ pub(super) struct WaitRow {
 
 /// A tool call of an agent that waits for approval.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CallWaits {
+pub(super) struct WaitListReplyCall {
     /// The call's id, valid for as long as it waits.
     id: String,
     /// Trace of the work.
@@ -72,9 +74,9 @@ pub(super) struct CallWaits {
 
 /// Everything that needs a person.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Waiting {
+pub(super) struct WaitListReply {
     /// Questions first; within each kind, oldest first.
-    rows: Vec<WaitRow>,
+    rows: Vec<WaitListReplyRow>,
     /// To continue, pass this as `before`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -84,14 +86,14 @@ pub(super) struct Waiting {
     yours: usize,
     /// Calls that wait for approval, oldest first. Empty for the role `user` and for
     /// callers who may only see summaries.
-    calls: Vec<CallWaits>,
+    calls: Vec<WaitListReplyCall>,
 }
 
 /// An answer to a call that waits for approval.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = YesNo)]
-pub(super) enum Allowed {
+pub(super) enum CallApprovalAnswer {
     /// Approves this call only.
     Yes,
     /// Also approves what its `rules` allow, in all runs of the tree.
@@ -107,11 +109,11 @@ pub(super) enum Allowed {
 /// An answer to a call.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct CallAnswer {
+pub(super) struct AnswerCallBody {
     /// The hash of what you saw.
     hash: String,
     /// The answer.
-    answer: Allowed,
+    answer: CallApprovalAnswer,
     /// The reason: for a denial, the agent receives it; with `always`, it is recorded with
     /// the grant.
     reason: Option<String>,
@@ -119,7 +121,7 @@ pub(super) struct CallAnswer {
 
 /// An answer that was recorded.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct CallAnswered {
+pub(super) struct AnswerCallReply {
     /// The call's id.
     id: String,
     /// Trace of the work.
@@ -131,13 +133,13 @@ pub(super) struct CallAnswered {
 
 /// A position in the list as text, which stays valid even if the row it came from is
 /// settled.
-struct Place {
+struct WaitListCursor {
     sort: AttentionKind,
     since: Timestamp,
     id: String,
 }
 
-impl Place {
+impl WaitListCursor {
     fn read(text: &str) -> Result<Self, Failure> {
         let parts = || {
             let (sort, rest) = text.split_once('~')?;
@@ -170,8 +172,8 @@ impl Place {
     }
 }
 
-impl WaitRow {
-    fn of(waits: &AttentionItem, who: &Who) -> Self {
+impl WaitListReplyRow {
+    fn of(waits: &AttentionItem, who: &AuthenticatedCaller) -> Self {
         let mine = rights::choices_of(who, waits);
         Self {
             role: rights::needed(waits.kind).role.as_str().to_owned(),
@@ -193,7 +195,7 @@ impl WaitRow {
     }
 }
 
-impl CallWaits {
+impl WaitListReplyCall {
     fn of(seen: CallApprovalView) -> Self {
         let (why, what, hash, offer) = match seen.shown {
             Some(it) => (Some(it.why), Some(it.what), Some(it.hash), it.offer),
@@ -217,10 +219,17 @@ impl CallWaits {
 
 /// Lists everything that needs a person.
 #[utoipa::path(get, path = "/api/v1/waiting", tag = "waiting", operation_id = "listWaiting",
-    params(PageWanted), extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Waiting), (status = "4XX", body = Troubled)))]
-pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answer<Waiting> {
-    let after = wanted.before.as_deref().map(Place::read).transpose()?;
+    params(ApiPageQuery), extensions(("x-role" = json!("user"))),
+    responses((status = 200, body = WaitListReply), (status = "4XX", body = ApiErrorReply)))]
+pub(super) async fn list(
+    by: AuthorizedCaller<User>,
+    ApiQueryParams(wanted): ApiQueryParams<ApiPageQuery>,
+) -> ApiResult<WaitListReply> {
+    let after = wanted
+        .before
+        .as_deref()
+        .map(WaitListCursor::read)
+        .transpose()?;
     let desk = Arc::clone(&by.desk);
     let eyes = by.eyes(None)?;
     let who = by.who.clone();
@@ -238,12 +247,18 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
         let shown = &waits[from..waits.len().min(from.saturating_add(wanted.limit.0))];
         let is_more = from + shown.len() < waits.len();
         let seen = workshop.calls_seen(open, &eyes)?.into_iter();
-        Ok(Waiting {
-            rows: shown.iter().map(|it| WaitRow::of(it, &who)).collect(),
-            next: shown.last().filter(|_| is_more).map(|it| Place::of(it)),
+        Ok(WaitListReply {
+            rows: shown
+                .iter()
+                .map(|it| WaitListReplyRow::of(it, &who))
+                .collect(),
+            next: shown
+                .last()
+                .filter(|_| is_more)
+                .map(|it| WaitListCursor::of(it)),
             total: waits.len(),
             yours: waits.iter().filter(|it| rights::decides(&who, it)).count(),
-            calls: seen.map(CallWaits::of).collect(),
+            calls: seen.map(WaitListReplyCall::of).collect(),
         })
     });
     Ok(Json(waiting.await?))
@@ -254,28 +269,30 @@ pub(super) async fn list(by: As<User>, Asked(wanted): Asked<PageWanted>) -> Answ
 /// Callers who may not see what the call would do are refused. `always` grants permanently:
 /// it takes an admin who, at the console, signed in within the last five minutes.
 #[utoipa::path(post, path = "/api/v1/waiting/calls/{id}", tag = "waiting",
-    operation_id = "answerCall", request_body = CallAnswer,
+    operation_id = "answerCall", request_body = AnswerCallBody,
     params(("id" = String, Path, description = "The call")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = CallAnswered), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = AnswerCallReply), (status = "4XX", body = ApiErrorReply)))]
 pub(super) async fn answer(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<CallAnswer>,
-) -> Answer<CallAnswered> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<AnswerCallBody>,
+) -> ApiResult<AnswerCallReply> {
     let no = "a person said no";
     let answer = match told.answer {
-        Allowed::Yes => CallApprovalDecision::Once,
-        Allowed::Run | Allowed::Session => CallApprovalDecision::ForRun,
-        Allowed::Always => {
+        CallApprovalAnswer::Yes => CallApprovalDecision::Once,
+        CallApprovalAnswer::Run | CallApprovalAnswer::Session => CallApprovalDecision::ForRun,
+        CallApprovalAnswer::Always => {
             by.who.needs(rights::TO_GRANT)?;
             let clock = by.desk.workshop().caller().clock().clone();
             by.who.freshly_signed_in(clock.now())?;
             CallApprovalDecision::Always(told.reason.unwrap_or_default())
         }
-        Allowed::No => CallApprovalDecision::No(told.reason.unwrap_or_else(|| no.to_owned())),
+        CallApprovalAnswer::No => {
+            CallApprovalDecision::No(told.reason.unwrap_or_else(|| no.to_owned()))
+        }
     };
-    let note = matches!(told.answer, Allowed::Session).then(|| NO_SESSIONS.to_owned());
+    let note = matches!(told.answer, CallApprovalAnswer::Session).then(|| NO_SESSIONS.to_owned());
     let eyes = by.eyes(None)?;
     let done = by.does(move |workshop| {
         let call = workshop.call_named(&id)?;
@@ -287,7 +304,7 @@ pub(super) async fn answer(
     });
     let (call, noted) = done.await?;
     by.told(noted);
-    Ok(Json(CallAnswered {
+    Ok(Json(AnswerCallReply {
         id: call.id(),
         trace: call.trace.to_string(),
         note,

@@ -5,32 +5,32 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
 use super::frame::trouble;
-use crate::api::Refusal;
-use crate::door::Who;
+use crate::api::ApiError;
+use crate::door::AuthenticatedCaller;
 
-struct Asset {
+struct StaticAsset {
     name: &'static str,
     sort: &'static str,
     text: &'static str,
 }
 
-const ASSETS: &[Asset] = &[
-    Asset {
+const ASSETS: &[StaticAsset] = &[
+    StaticAsset {
         name: "console.css",
         sort: "text/css; charset=utf-8",
         text: include_str!("../../assets/console.css"),
     },
-    Asset {
+    StaticAsset {
         name: "console.js",
         sort: "text/javascript; charset=utf-8",
         text: include_str!("../../assets/console.js"),
     },
-    Asset {
+    StaticAsset {
         name: "login.js",
         sort: "text/javascript; charset=utf-8",
         text: include_str!("../../assets/login.js"),
     },
-    Asset {
+    StaticAsset {
         name: "mark.svg",
         sort: "image/svg+xml",
         text: include_str!("../../assets/mark.svg"),
@@ -42,7 +42,7 @@ const ASSETS: &[Asset] = &[
 /// Access control decides which files need no authentication.
 pub(super) async fn asset(
     Path(name): Path<String>,
-    who: Result<Who, Refusal>,
+    who: Result<AuthenticatedCaller, ApiError>,
     headers: HeaderMap,
 ) -> Response {
     let Some(asset) = ASSETS.iter().find(|asset| asset.name == name) else {

@@ -8,15 +8,15 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Named, Site, show};
+use super::frame::{PageContext, PageFrame, PagePathParams, show};
 use super::words;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 #[derive(Template)]
 #[template(path = "call.html")]
 pub(super) struct CallPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) run: String,
     pub(super) trace: String,
     /// The event that requested the call.
@@ -26,14 +26,14 @@ pub(super) struct CallPage {
     pub(super) at: String,
     pub(super) decision: String,
     /// `None` if the tool is hidden.
-    pub(super) input: Option<Part>,
+    pub(super) input: Option<CallPageText>,
     /// `None` while the call is running.
-    pub(super) result: Option<Came>,
+    pub(super) result: Option<CallPageResult>,
 }
 
 /// A text that may be cut short.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct CallPageText {
     pub(super) text: String,
     /// Number of bytes that are not shown.
     pub(super) left_out: usize,
@@ -43,24 +43,24 @@ pub(super) struct Part {
 
 /// The result of a call.
 #[derive(Debug, Clone)]
-pub(super) struct Came {
-    pub(super) state: words::State,
+pub(super) struct CallPageResult {
+    pub(super) state: words::StateLabel,
     /// A few words on how the call ended.
     pub(super) how: String,
     pub(super) changed: Vec<String>,
     /// `None` if the tool is hidden.
-    pub(super) text: Option<Part>,
+    pub(super) text: Option<CallPageText>,
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named((id, event)): Named<(String, u64)>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams((id, event)): PagePathParams<(String, u64)>,
 ) -> Response {
     show(desk, who, move |site| gather(site, &id, event)).await
 }
 
-fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, WorkshopFailures> {
+fn gather(site: &PageContext, id: &str, event: u64) -> Result<CallPage, WorkshopFailures> {
     let run = site.workshop.run_named(id)?;
     let told = site
         .workshop
@@ -79,13 +79,13 @@ fn gather(site: &Site, id: &str, event: u64) -> Result<CallPage, WorkshopFailure
     })
 }
 
-fn came(told: &VisibleCall) -> Option<Came> {
+fn came(told: &VisibleCall) -> Option<CallPageResult> {
     let it = told.result.as_ref()?;
     let is_well = it.trouble.is_none() && it.exit.is_none_or(|code| code == 0);
     let mut how = vec![format!("{} ms", it.millis)];
     how.extend(it.exit.map(|code| format!("exit code {code}")));
     how.extend(it.trouble.clone());
-    Some(Came {
+    Some(CallPageResult {
         state: words::state(if is_well { "done" } else { "failed" }),
         how: how.join(" · "),
         changed: it.changed.clone(),
@@ -93,8 +93,8 @@ fn came(told: &VisibleCall) -> Option<Came> {
     })
 }
 
-fn part(cut: VisibleCallText, event: u64) -> Part {
-    Part {
+fn part(cut: VisibleCallText, event: u64) -> CallPageText {
+    CallPageText {
         text: cut.text,
         left_out: cut.left_out,
         event,

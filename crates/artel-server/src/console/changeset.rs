@@ -14,25 +14,25 @@ use serde::Deserialize;
 
 use self::diff::fit;
 pub(super) use self::diff::{FileDiff, parse};
-use super::evidence::{EVIDENCE, Meaning, place};
-use super::frame::{Frame, Named, Site, Sought, show};
+use super::evidence::{EVIDENCE, EvidenceTerm, place};
+use super::frame::{PageContext, PageFrame, PagePathParams, PageQueryParams, show};
 use super::words;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 #[derive(Template)]
 #[template(path = "changeset.html")]
 pub(super) struct ChangesetPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) it: ChangesetDetail,
-    pub(super) state: words::State,
+    pub(super) state: words::StateLabel,
     pub(super) cost: String,
     pub(super) tokens: String,
-    pub(super) files: Vec<FileRow>,
-    pub(super) proofs: Vec<ProofRow>,
+    pub(super) files: Vec<ChangesetPageFileRow>,
+    pub(super) proofs: Vec<ChangesetPageProofRow>,
     /// Explanations of the words about evidence.
-    pub(super) legend: Vec<Meaning>,
-    pub(super) decisions: Vec<DecisionRow>,
+    pub(super) legend: Vec<EvidenceTerm>,
+    pub(super) decisions: Vec<ChangesetPageDecisionRow>,
     /// Whether the viewer sees the diff and may decide about the changeset.
     pub(super) can_decide: bool,
     pub(super) is_side: bool,
@@ -45,7 +45,7 @@ pub(super) struct ChangesetPage {
 
 /// A changed file.
 #[derive(Debug, Clone)]
-pub(super) struct FileRow {
+pub(super) struct ChangesetPageFileRow {
     pub(super) path: String,
     pub(super) kind: &'static str,
     pub(super) lines: String,
@@ -54,9 +54,9 @@ pub(super) struct FileRow {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct ProofRow {
-    pub(super) state: words::State,
-    pub(super) place: Meaning,
+pub(super) struct ChangesetPageProofRow {
+    pub(super) state: words::StateLabel,
+    pub(super) place: EvidenceTerm,
     pub(super) step: String,
     pub(super) what: String,
     pub(super) found: String,
@@ -65,16 +65,16 @@ pub(super) struct ProofRow {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct DecisionRow {
+pub(super) struct ChangesetPageDecisionRow {
     pub(super) act: String,
     pub(super) by: String,
-    pub(super) at: words::When,
+    pub(super) at: words::TimeLabel,
     pub(super) more: String,
 }
 
 /// Query parameters: the layout of the diff and the file to show.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ChangesetPageQuery {
     #[serde(default)]
     side: String,
     /// The number of the only file to show, from 1. If omitted, all files that fit on the
@@ -84,14 +84,14 @@ pub(super) struct Wanted {
 
 /// The layout of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
+enum DiffLayout {
     /// Removed and added lines below each other.
     Unified,
     /// Old and new version side by side.
     Split,
 }
 
-impl Layout {
+impl DiffLayout {
     fn word(self) -> &'static str {
         match self {
             Self::Unified => "unified",
@@ -100,25 +100,29 @@ impl Layout {
     }
 }
 
-impl Wanted {
-    fn layout(&self) -> Layout {
+impl ChangesetPageQuery {
+    fn layout(&self) -> DiffLayout {
         match self.side.as_str() {
-            "split" => Layout::Split,
-            _ => Layout::Unified,
+            "split" => DiffLayout::Split,
+            _ => DiffLayout::Unified,
         }
     }
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named(id): Named,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(id): PagePathParams,
+    PageQueryParams(wanted): PageQueryParams<ChangesetPageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
 }
 
-fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failure> {
+fn gather(
+    site: &PageContext,
+    id: &str,
+    wanted: &ChangesetPageQuery,
+) -> Result<ChangesetPage, Failure> {
     let it = site.workshop.changeset(id)?;
     let diff = match (site.is_developer(), &it.patch) {
         (false, _) => Ok(String::new()),
@@ -132,7 +136,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     };
     let names: Vec<String> = diff.iter().map(|it| it.name.clone()).collect();
     fit(&mut diff, wanted.file);
-    let is_side = wanted.layout() == Layout::Split;
+    let is_side = wanted.layout() == DiffLayout::Split;
     let place = |path: &str| {
         let number = names.iter().position(|name| name == path)? + 1;
         let is_here = |it: &FileDiff| it.number == number && it.folded == 0;
@@ -144,7 +148,8 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
     };
     let files = it.changed.iter();
     let files = files.map(|it| file(it, place(&it.path))).collect();
-    let proofs: Vec<ProofRow> = it.proofs.iter().map(|proof| row(site, proof)).collect();
+    let proofs: Vec<ChangesetPageProofRow> =
+        it.proofs.iter().map(|proof| row(site, proof)).collect();
     Ok(ChangesetPage {
         frame: site.frame("changesets", format!("Changeset: {}", it.row.title)),
         state: words::state(it.row.state),
@@ -164,7 +169,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<ChangesetPage, Failu
 }
 
 /// Returns the explanations of the words in the table, each once.
-fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
+fn legend(proofs: &[ChangesetPageProofRow]) -> Vec<EvidenceTerm> {
     let mut legend = EVIDENCE.to_vec();
     for proof in proofs {
         if !legend.contains(&proof.place) {
@@ -175,12 +180,12 @@ fn legend(proofs: &[ProofRow]) -> Vec<Meaning> {
 }
 
 /// Returns the link to the page that shows only this file.
-fn own_page(number: usize, layout: Layout) -> String {
+fn own_page(number: usize, layout: DiffLayout) -> String {
     format!("?side={}&file={number}#diff", layout.word())
 }
 
-fn file(change: &artel_types::FileChange, href: Option<String>) -> FileRow {
-    FileRow {
+fn file(change: &artel_types::FileChange, href: Option<String>) -> ChangesetPageFileRow {
+    ChangesetPageFileRow {
         href,
         path: change.name(),
         kind: match change.kind {
@@ -197,7 +202,7 @@ fn file(change: &artel_types::FileChange, href: Option<String>) -> FileRow {
     }
 }
 
-fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
+fn row(site: &PageContext, proof: &ProofRecorded) -> ChangesetPageProofRow {
     let found = match (proof.passed, proof.failed, proof.exit) {
         (Some(passed), failed, _) => {
             format!("{passed} of {} tests", passed + failed.unwrap_or(0))
@@ -210,7 +215,7 @@ fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
         let read = site.workshop.whole_text(&proof.output);
         read.unwrap_or_else(|failure| failure.to_string())
     });
-    ProofRow {
+    ChangesetPageProofRow {
         state: proof.holds.into(),
         place: place(proof.place),
         step: proof.step.clone().unwrap_or_default(),
@@ -221,12 +226,12 @@ fn row(site: &Site, proof: &ProofRecorded) -> ProofRow {
     }
 }
 
-fn decision(it: &ChangesetDecision) -> DecisionRow {
+fn decision(it: &ChangesetDecision) -> ChangesetPageDecisionRow {
     let into = it.into.as_ref().map(|into| format!("into {into}"));
     let commit = it.commit.as_ref();
     let commit = commit.map(|commit| commit.chars().take(10).collect::<String>());
     let more = [into, commit, it.reason.clone()].into_iter().flatten();
-    DecisionRow {
+    ChangesetPageDecisionRow {
         act: it.act.clone(),
         by: it.by.label().into_owned(),
         at: words::when(it.at),

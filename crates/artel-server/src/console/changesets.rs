@@ -7,17 +7,17 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, Sought, show};
-use super::older::{Wanted, part};
-use super::words::{self, When};
-use crate::desk::Desk;
-use crate::door::Who;
+use super::frame::{PageContext, PageFrame, PageQueryParams, show};
+use super::older::{ConsoleListQuery, part};
+use super::words::{self, TimeLabel};
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 #[derive(Template)]
 #[template(path = "changesets.html")]
-pub(super) struct Changesets {
-    pub(super) frame: Frame,
-    pub(super) rows: Vec<Row>,
+pub(super) struct ChangesetsPage {
+    pub(super) frame: PageFrame,
+    pub(super) rows: Vec<ChangesetsPageRow>,
     pub(super) total: usize,
     /// Where the next page begins.
     pub(super) next: Option<String>,
@@ -25,29 +25,29 @@ pub(super) struct Changesets {
 
 /// A changeset in the list.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct ChangesetsPageRow {
     pub(super) id: String,
     pub(super) title: String,
-    pub(super) state: words::State,
-    pub(super) proven: words::State,
+    pub(super) state: words::StateLabel,
+    pub(super) proven: words::StateLabel,
     pub(super) portal: String,
     pub(super) branch: String,
     pub(super) size: String,
-    pub(super) at: When,
+    pub(super) at: TimeLabel,
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<ConsoleListQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &wanted))).await
 }
 
-fn gather(site: &Site, wanted: &Wanted) -> Changesets {
+fn gather(site: &PageContext, wanted: &ConsoleListQuery) -> ChangesetsPage {
     let all = site.desk.board().changesets();
     let part = part(all, wanted, |it| it.trace.to_string());
-    Changesets {
+    ChangesetsPage {
         frame: site.frame("changesets", "Changesets"),
         rows: part.rows.into_iter().map(row).collect(),
         total: part.total,
@@ -55,8 +55,8 @@ fn gather(site: &Site, wanted: &Wanted) -> Changesets {
     }
 }
 
-fn row(it: ChangesetRow) -> Row {
-    Row {
+fn row(it: ChangesetRow) -> ChangesetsPageRow {
+    ChangesetsPageRow {
         state: words::state(it.state),
         proven: it.proven.into(),
         portal: it.portal.unwrap_or_default(),

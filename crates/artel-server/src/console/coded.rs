@@ -9,15 +9,15 @@ use askama::filters::HtmlSafe;
     ext = "html",
     source = "{% for it in parts %}{% if it.0 %}<code>{{ it.1 }}</code>{% else %}{{ it.1 }}{% endif %}{% endfor %}"
 )]
-pub(super) struct Coded {
+pub(super) struct InlineCodeText {
     /// The parts, each with whether it was between backticks.
     parts: Vec<(bool, String)>,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Coded {}
+impl HtmlSafe for InlineCodeText {}
 
-impl Coded {
+impl InlineCodeText {
     /// Returns whether the text is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.iter().all(|(_, text)| text.is_empty())
@@ -35,7 +35,7 @@ impl Coded {
 }
 
 /// Splits a text at its backticks. A backtick without a counterpart is kept as text.
-pub(super) fn coded(text: &str) -> Coded {
+pub(super) fn coded(text: &str) -> InlineCodeText {
     let mut parts = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('`') {
@@ -47,7 +47,7 @@ pub(super) fn coded(text: &str) -> Coded {
         rest = after;
     }
     parts.push((false, rest.to_owned()));
-    Coded { parts }
+    InlineCodeText { parts }
 }
 
 #[cfg(test)]

@@ -3,33 +3,33 @@
 use artel_types::plan::ProofStage;
 use artel_workshop::TimelineVerdict;
 
-use super::words::State;
+use super::words::StateLabel;
 
 /// A word with its explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Meaning {
+pub(super) struct EvidenceTerm {
     pub(super) word: &'static str,
     pub(super) means: &'static str,
 }
 
 /// Words that occur on every page with evidence.
-pub(super) const EVIDENCE: [Meaning; 3] = [
-    Meaning {
+pub(super) const EVIDENCE: [EvidenceTerm; 3] = [
+    EvidenceTerm {
         word: "holds",
         means: "it shows what it has to show at this point",
     },
-    Meaning {
+    EvidenceTerm {
         word: "does not hold",
         means: "it does not; the step or the branch has not passed",
     },
-    Meaning {
+    EvidenceTerm {
         word: "waived",
         means: "a person let it pass without this, and said why",
     },
 ];
 
 /// Returns the name of a proof's place, and what a proof there has to show.
-pub(super) fn place(place: ProofStage) -> Meaning {
+pub(super) fn place(place: ProofStage) -> EvidenceTerm {
     let (word, means) = match place {
         ProofStage::Baseline => (
             "before the first step",
@@ -60,10 +60,10 @@ pub(super) fn place(place: ProofStage) -> Meaning {
             "the finished branch in a fresh folder: everything has to pass",
         ),
     };
-    Meaning { word, means }
+    EvidenceTerm { word, means }
 }
 
-impl From<TimelineVerdict> for State {
+impl From<TimelineVerdict> for StateLabel {
     fn from(verdict: TimelineVerdict) -> Self {
         let (sign, word, class) = match verdict {
             TimelineVerdict::Passed => ("✓", "passed", "good"),

@@ -15,11 +15,11 @@ use axum::http::request::Parts;
 use axum::response::{Html, IntoResponse as _, Response};
 use serde::de::DeserializeOwned;
 
-use super::coded::{Coded, coded};
+use super::coded::{InlineCodeText, coded};
 use super::words;
-use crate::api::Refusal;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::api::ApiError;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 use crate::rights;
 
 /// Rules for viewing a plan, where no step is started.
@@ -30,7 +30,7 @@ pub(super) const LOOKING: PlanRules = PlanRules {
 
 /// The frame around a page: title, menu and viewer.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Frame {
+pub(super) struct PageFrame {
     pub(super) title: String,
     /// The menu entry that the page belongs to.
     pub(super) place: &'static str,
@@ -53,7 +53,7 @@ pub(super) struct Frame {
 }
 
 /// An entry of the menu.
-pub(super) struct Entry {
+pub(super) struct MenuEntry {
     pub(super) place: &'static str,
     pub(super) href: &'static str,
     pub(super) label: &'static str,
@@ -65,7 +65,7 @@ pub(super) struct Entry {
 use ViewerRole::{Developer, User};
 
 /// The menu; `g` followed by the entry's key opens its page.
-const MENU: &[Entry] = &[
+const MENU: &[MenuEntry] = &[
     entry("now", "/", "Now", "n", User),
     entry("plans", "/plans", "Plans", "p", User),
     entry("runs", "/runs", "Runs", "r", User),
@@ -84,8 +84,8 @@ const fn entry(
     label: &'static str,
     key: &'static str,
     least: ViewerRole,
-) -> Entry {
-    Entry {
+) -> MenuEntry {
+    MenuEntry {
         place,
         href,
         label,
@@ -94,18 +94,18 @@ const fn entry(
     }
 }
 
-impl Frame {
+impl PageFrame {
     /// Returns the menu entries that the viewer can open.
-    pub(super) fn menu(&self) -> Vec<&'static Entry> {
-        let can = |entry: &&Entry| entry.least == User || self.role != User.as_str();
+    pub(super) fn menu(&self) -> Vec<&'static MenuEntry> {
+        let can = |entry: &&MenuEntry| entry.least == User || self.role != User.as_str();
         MENU.iter().filter(can).collect()
     }
 }
 
 /// Everything that a page is built from.
-pub(super) struct Site {
-    pub(super) desk: Arc<Desk>,
-    pub(super) who: Who,
+pub(super) struct PageContext {
+    pub(super) desk: Arc<ServerState>,
+    pub(super) who: AuthenticatedCaller,
     pub(super) workshop: Arc<Workshop>,
     /// The processes that drive runs and work.
     pub(super) drivers: DriverProcesses,
@@ -118,16 +118,16 @@ pub(super) struct Site {
 /// The page that is shown instead when a page fails.
 #[derive(Template)]
 #[template(path = "trouble.html")]
-struct Trouble {
-    frame: Frame,
+struct FailurePage {
+    frame: PageFrame,
     code: String,
-    what: Coded,
-    why: Option<Coded>,
-    advice: Option<Coded>,
+    what: InlineCodeText,
+    why: Option<InlineCodeText>,
+    advice: Option<InlineCodeText>,
 }
 
-impl Site {
-    pub(super) fn open(desk: Arc<Desk>, who: Who) -> Result<Self, Failure> {
+impl PageContext {
+    pub(super) fn open(desk: Arc<ServerState>, who: AuthenticatedCaller) -> Result<Self, Failure> {
         let seq = desk.board().position();
         let workshop = who.workshop(&desk)?;
         Ok(Self {
@@ -141,11 +141,11 @@ impl Site {
     }
 
     /// Returns the frame for a page.
-    pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> Frame {
+    pub(super) fn frame(&self, place: &'static str, title: impl Into<String>) -> PageFrame {
         let needs_me =
             |it: &AttentionItem| !matches!(it.kind, AttentionKind::Left | AttentionKind::Paused);
         let mine = self.waiting().filter(|it| self.decides(it));
-        Frame {
+        PageFrame {
             seq: self.seq,
             needs: mine.filter(|it| needs_me(it)).count() + self.calls().len(),
             // The summary contains no calls, models or grants.
@@ -179,7 +179,7 @@ impl Site {
     }
 }
 
-impl Site {
+impl PageContext {
     /// Returns whether the viewer may decide about a waiting item.
     pub(super) fn decides(&self, waits: &AttentionItem) -> bool {
         rights::decides(&self.who, waits)
@@ -218,15 +218,19 @@ impl Site {
 }
 
 /// Builds a page on a thread that may block, and renders it.
-pub(super) async fn show<P, G>(desk: Arc<Desk>, who: Who, gather: G) -> Response
+pub(super) async fn show<P, G>(
+    desk: Arc<ServerState>,
+    who: AuthenticatedCaller,
+    gather: G,
+) -> Response
 where
     P: Template + Send + 'static,
-    G: FnOnce(&Site) -> Result<P, WorkshopFailures> + Send + 'static,
+    G: FnOnce(&PageContext) -> Result<P, WorkshopFailures> + Send + 'static,
 {
     let looking = who.clone();
     let seen = Arc::clone(&desk);
     let rendered = desk.look(move || {
-        let site = Site::open(seen, looking)?;
+        let site = PageContext::open(seen, looking)?;
         let page = gather(&site).map_err(|problems| problems.first())?;
         render(&page)
     });
@@ -237,13 +241,13 @@ where
 }
 
 /// The query parameters of a page. Invalid ones are answered with a page in our own words.
-pub(super) struct Sought<T>(pub(super) T);
+pub(super) struct PageQueryParams<T>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for PageQueryParams<T> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        let who = Who::from_request_parts(parts, state).await;
+        let who = AuthenticatedCaller::from_request_parts(parts, state).await;
         let who = who.map_err(|refusal| refusal.into_response())?;
         let read = Query::<T>::from_request_parts(parts, state).await;
         read.map(|read| Self(read.0)).map_err(|rejection| {
@@ -256,13 +260,13 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Sought<T> {
 }
 
 /// The path parameters of a page.
-pub(super) struct Named<T = String>(pub(super) T);
+pub(super) struct PagePathParams<T = String>(pub(super) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PagePathParams<T> {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
-        let who = Who::from_request_parts(parts, state).await;
+        let who = AuthenticatedCaller::from_request_parts(parts, state).await;
         let who = who.map_err(|refusal| refusal.into_response())?;
         let read = Path::<T>::from_request_parts(parts, state).await;
         read.map(|read| Self(read.0)).map_err(|rejection| {
@@ -275,9 +279,9 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
 }
 
 /// Returns the page that shows a failure.
-pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
-    let status = Refusal(failure.clone()).status();
-    let page = Trouble {
+pub(super) fn trouble(who: &AuthenticatedCaller, failure: Failure) -> Response {
+    let status = ApiError(failure.clone()).status();
+    let page = FailurePage {
         frame: bare(who, "", failure.what.clone()),
         code: failure.code.to_string(),
         what: coded(&failure.what),
@@ -286,7 +290,7 @@ pub(super) fn trouble(who: &Who, failure: Failure) -> Response {
     };
     match render(&page) {
         Ok(text) => (status, Html(text)).into_response(),
-        Err(failure) => Refusal(failure).into_response(),
+        Err(failure) => ApiError(failure).into_response(),
     }
 }
 
@@ -298,8 +302,8 @@ pub(super) fn render(page: &impl Template) -> Result<String, Failure> {
     Ok(words::seen(text))
 }
 
-fn bare(who: &Who, place: &'static str, title: String) -> Frame {
-    Frame {
+fn bare(who: &AuthenticatedCaller, place: &'static str, title: String) -> PageFrame {
+    PageFrame {
         title,
         place,
         seq: 0,

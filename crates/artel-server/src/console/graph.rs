@@ -21,18 +21,18 @@ const FITS: usize = 21;
 /// The drawing of a plan. Coordinates are in units of its view box.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "graph.html")]
-pub(super) struct Graph {
+pub(super) struct PlanGraphDrawing {
     pub(super) width: usize,
     pub(super) height: usize,
-    pub(super) boxes: Vec<Shape>,
-    pub(super) lines: Vec<Link>,
+    pub(super) boxes: Vec<PlanGraphBox>,
+    pub(super) lines: Vec<PlanGraphEdge>,
     /// The drawing described in words.
     pub(super) words: String,
 }
 
 /// The box of a step.
 #[derive(Debug, Clone)]
-pub(super) struct Shape {
+pub(super) struct PlanGraphBox {
     pub(super) x: usize,
     pub(super) y: usize,
     pub(super) width: usize,
@@ -48,16 +48,19 @@ pub(super) struct Shape {
 
 /// The line of a dependency.
 #[derive(Debug, Clone)]
-pub(super) struct Link {
+pub(super) struct PlanGraphEdge {
     pub(super) path: String,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Graph {}
+impl HtmlSafe for PlanGraphDrawing {}
 
 /// Draws a plan. `states` has the state of each step, if the plan is being carried out.
 /// Returns `None` if the layers cannot be determined; the list of steps says the same.
-pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, words::State>) -> Option<Graph> {
+pub(super) fn draw(
+    plan: &Plan,
+    states: &BTreeMap<String, words::StateLabel>,
+) -> Option<PlanGraphDrawing> {
     let layers = Layers::of(plan).ok()?;
     let layers = layers.layers();
     let tallest = layers.iter().map(Vec::len).max().filter(|&most| most > 0)?;
@@ -82,7 +85,7 @@ pub(super) fn draw(plan: &Plan, states: &BTreeMap<String, words::State>) -> Opti
             lines.extend(ends.map(|(from, to)| link(*from, *to)));
         }
     }
-    Some(Graph {
+    Some(PlanGraphDrawing {
         width: 2 * EDGE + layers.len() * WIDTH + (layers.len() - 1) * ACROSS,
         height: 2 * EDGE + tallest * HEIGHT + (tallest - 1) * BETWEEN,
         boxes,
@@ -95,8 +98,8 @@ fn shape(
     plan: &Plan,
     id: &str,
     (x, y): (usize, usize),
-    states: &BTreeMap<String, words::State>,
-) -> Option<Shape> {
+    states: &BTreeMap<String, words::StateLabel>,
+) -> Option<PlanGraphBox> {
     let step = plan.step(id)?;
     let number = plan.number(id)?;
     let state = states.get(id).copied();
@@ -105,7 +108,7 @@ fn shape(
         Some(state) => format!("{} {} · {}", state.sign, state.word, step.role),
         None => format!("{} · {}", step.role, step.verify),
     };
-    Some(Shape {
+    Some(PlanGraphBox {
         x,
         y,
         width: WIDTH,
@@ -124,11 +127,11 @@ fn shape(
     })
 }
 
-fn link((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> Link {
+fn link((from_x, from_y): (usize, usize), (to_x, to_y): (usize, usize)) -> PlanGraphEdge {
     let (x1, y1) = (from_x + WIDTH, from_y + HEIGHT / 2);
     let (x2, y2) = (to_x, to_y + HEIGHT / 2);
     let middle = usize::midpoint(x1, x2);
-    Link {
+    PlanGraphEdge {
         path: format!("M{x1} {y1} C{middle} {y1} {middle} {y2} {x2} {y2}"),
     }
 }
@@ -173,8 +176,9 @@ mod tests {
         assert_eq!(graph.words, "layer 1: 1 a. layer 2: 2 b; 3 c. layer 3: 4 d");
         assert_eq!(graph.boxes[0].class, "good");
         assert!(graph.boxes[0].second.contains("✓ done"));
-        let inside =
-            |it: &super::Shape| it.x + it.width <= graph.width && it.y + it.height <= graph.height;
+        let inside = |it: &super::PlanGraphBox| {
+            it.x + it.width <= graph.width && it.y + it.height <= graph.height
+        };
         assert!(graph.boxes.iter().all(inside));
     }
 

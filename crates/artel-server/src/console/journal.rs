@@ -10,11 +10,11 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, Sought, show};
+use super::frame::{PageContext, PageFrame, PageQueryParams, show};
 use super::words;
 use crate::api::moment;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Number of events on a page.
 const PAGE: usize = 100;
@@ -25,16 +25,16 @@ const READ: u64 = 1_000;
 #[derive(Template)]
 #[template(path = "journal.html")]
 pub(super) struct JournalPage {
-    pub(super) frame: Frame,
-    pub(super) wanted: Wanted,
-    pub(super) rows: Vec<Row>,
+    pub(super) frame: PageFrame,
+    pub(super) wanted: JournalPageQuery,
+    pub(super) rows: Vec<JournalPageRow>,
     /// The number before which the next page begins.
     pub(super) next: Option<u64>,
     pub(super) can_verify: bool,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct JournalPageRow {
     pub(super) seq: u64,
     pub(super) at: String,
     pub(super) trace: String,
@@ -48,7 +48,7 @@ pub(super) struct Row {
 
 /// Query parameters: the event filters.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct JournalPageQuery {
     #[serde(default)]
     pub(super) trace: String,
     #[serde(default)]
@@ -63,14 +63,14 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<JournalPageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, wanted)?)).await
 }
 
-fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
+fn gather(site: &PageContext, wanted: JournalPageQuery) -> Result<JournalPage, Failure> {
     let eyes = site.eyes(TimelineDetailLevel::Full);
     let reader = site.desk.reader();
     let mut filter = filter(&wanted, site.now())?;
@@ -115,7 +115,7 @@ fn gather(site: &Site, wanted: Wanted) -> Result<JournalPage, Failure> {
     })
 }
 
-fn filter(wanted: &Wanted, now: Timestamp) -> Result<EventFilter, Failure> {
+fn filter(wanted: &JournalPageQuery, now: Timestamp) -> Result<EventFilter, Failure> {
     let named = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     let moment = |text: &str| named(text).map(|text| moment(&text, now)).transpose();
     Ok(EventFilter {
@@ -138,8 +138,8 @@ fn moment_of(reader: &artel_journal::JournalReader, seq: u64) -> Result<Timestam
     Ok(Timestamp::from_micros(at.as_micros().saturating_add(1)))
 }
 
-fn row(site: &Site, record: JournalRecord) -> Row {
-    Row {
+fn row(site: &PageContext, record: JournalRecord) -> JournalPageRow {
+    JournalPageRow {
         seq: record.seq,
         at: words::moment(record.at),
         trace: record.trace.chars().take(8).collect(),

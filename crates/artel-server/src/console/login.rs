@@ -17,13 +17,13 @@ use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
 use super::frame::render;
-use crate::api::Refusal;
-use crate::desk::Desk;
-use crate::door::CalledAs;
+use crate::api::ApiError;
+use crate::desk::ServerState;
+use crate::door::CalledHostKind;
 use crate::keeper::blocking;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Link {
+pub(super) struct SignInLinkQuery {
     #[serde(default)]
     code: String,
 }
@@ -49,10 +49,10 @@ struct SignedInPage {
 
 /// Answers an opened link with the page that sends its code. This does not use up the link.
 pub(super) async fn page(
-    Extension(called): Extension<CalledAs>,
+    Extension(called): Extension<CalledHostKind>,
     headers: HeaderMap,
-    link: Result<Query<Link>, QueryRejection>,
-) -> Result<Response, Refusal> {
+    link: Result<Query<SignInLinkQuery>, QueryRejection>,
+) -> Result<Response, ApiError> {
     let code = link.map(|link| link.0.code).unwrap_or_default();
     let is_code = code.len() == CODE_LENGTH && code.bytes().all(|it| it.is_ascii_hexdigit());
     if !called.takes_cookies() || !is_code {
@@ -68,10 +68,10 @@ pub(super) async fn page(
 /// Signs a person in by the code of a link, which is used up. At an address shared with
 /// other programs it refuses, and the link remains valid.
 pub(super) async fn by_code(
-    State(desk): State<Arc<Desk>>,
-    Extension(called): Extension<CalledAs>,
+    State(desk): State<Arc<ServerState>>,
+    Extension(called): Extension<CalledHostKind>,
     sent: String,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     let Some(code) = sent
         .strip_prefix("code=")
         .filter(|_| called.takes_cookies())
@@ -96,8 +96,8 @@ pub(super) async fn by_code(
     let mut response = Html(render(&page)?).into_response();
     let secure = match called {
         // A proxy has TLS; without TLS, the browser discards a `Secure` cookie.
-        CalledAs::Proxied => "; Secure",
-        CalledAs::Console | CalledAs::Address => "",
+        CalledHostKind::Proxied => "; Secure",
+        CalledHostKind::Console | CalledHostKind::Address => "",
     };
     let cookie =
         format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=604800{secure}");

@@ -15,13 +15,16 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::coded::coded;
-use super::frame::{Frame, Site, show};
-use super::questions::{AllUnplanned, Call, Card, Needs, Query, call, card, query};
-use super::words::{self, When};
-use super::wrong::Wrong;
-use crate::desk::Desk;
-use crate::door::Who;
-use crate::keeper::Task;
+use super::frame::{PageContext, PageFrame, show};
+use super::questions::{
+    AnswerFormsPanel, CallApprovalForm, PendingDecisionRow, QuestionForm, UnplannedRequestsPanel,
+    call, card, query,
+};
+use super::words::{self, TimeLabel};
+use super::wrong::ProblemsPanel;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
+use crate::keeper::SchedulerTask;
 use crate::rights;
 
 /// Number of finished runs shown.
@@ -35,24 +38,24 @@ const CLOSELY: usize = 12;
 
 #[derive(Template)]
 #[template(path = "now.html")]
-pub(super) struct Now {
-    pub(super) frame: Frame,
-    pub(super) wrong: Wrong,
+pub(super) struct NowPage {
+    pub(super) frame: PageFrame,
+    pub(super) wrong: ProblemsPanel,
     pub(super) portals: Vec<String>,
-    pub(super) needs: Needs,
-    pub(super) cards: Vec<Card>,
-    pub(super) unplanned: AllUnplanned,
+    pub(super) needs: AnswerFormsPanel,
+    pub(super) cards: Vec<PendingDecisionRow>,
+    pub(super) unplanned: UnplannedRequestsPanel,
     /// Number of cards that are not shown.
     pub(super) left_out: usize,
     /// Items that another role decides about.
-    pub(super) theirs: Vec<Card>,
+    pub(super) theirs: Vec<PendingDecisionRow>,
     /// Number of such items that are not shown.
     pub(super) theirs_left_out: usize,
-    pub(super) running: Listed,
-    pub(super) finished: Listed,
+    pub(super) running: RunTable,
+    pub(super) finished: RunTable,
     pub(super) is_held: bool,
     /// Work that waits for its turn, with the reason if it could not continue.
-    pub(super) queue: Vec<Card>,
+    pub(super) queue: Vec<PendingDecisionRow>,
     /// Whether the viewer may have it tried now.
     pub(super) can_try: bool,
     pub(super) in_queue: usize,
@@ -61,31 +64,31 @@ pub(super) struct Now {
 
 /// A run in a table.
 #[derive(Debug, Clone)]
-pub(super) struct Going {
+pub(super) struct RunTableRow {
     pub(super) href: String,
     pub(super) title: String,
-    pub(super) state: words::State,
+    pub(super) state: words::StateLabel,
     pub(super) note: String,
     /// Number of finished steps, and of all steps.
     pub(super) steps: Option<(usize, usize)>,
     pub(super) turns: u64,
     pub(super) tokens: Option<String>,
     pub(super) cost: String,
-    pub(super) since: When,
+    pub(super) since: TimeLabel,
 }
 
 /// A table of runs.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "going.html")]
-pub(super) struct Listed {
+pub(super) struct RunTable {
     pub(super) caption: &'static str,
-    pub(super) rows: Vec<Going>,
+    pub(super) rows: Vec<RunTableRow>,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Listed {}
+impl HtmlSafe for RunTable {}
 
-impl Listed {
+impl RunTable {
     /// Returns whether the column of steps has content; an empty one is left out.
     fn has_steps(&self) -> bool {
         self.rows.iter().any(|row| row.steps.is_some())
@@ -97,11 +100,14 @@ impl Listed {
     }
 }
 
-pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+pub(super) async fn page(
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+) -> Response {
     show(desk, who, |site| Ok(gather(site)?)).await
 }
 
-fn gather(site: &Site) -> Result<Now, Failure> {
+fn gather(site: &PageContext) -> Result<NowPage, Failure> {
     let waits = site.waiting();
     let of = |kind: AttentionKind| waits.clone().filter(move |it| it.kind == kind);
     let is_asked =
@@ -121,20 +127,20 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         state: Some(RunStatus::Running),
         ..RunIndexQuery::default()
     });
-    Ok(Now {
+    Ok(NowPage {
         frame: site.frame("now", "Now"),
-        wrong: Wrong::of(site)?,
+        wrong: ProblemsPanel::of(site)?,
         portals: site
             .workshop
             .portals()?
             .into_iter()
             .map(|it| it.name)
             .collect(),
-        needs: Needs {
+        needs: AnswerFormsPanel {
             calls: calls(site, None)?,
             queries: queries(site, of(AttentionKind::Question).take(SHOWN)),
         },
-        unplanned: AllUnplanned::of(
+        unplanned: UnplannedRequestsPanel::of(
             of(AttentionKind::Failed)
                 .filter(|it| site.decides(it))
                 .take(SHOWN),
@@ -143,11 +149,11 @@ fn gather(site: &Site) -> Result<Now, Failure> {
         cards: mine.into_iter().take(SHOWN).map(card).collect(),
         theirs_left_out: theirs.len().saturating_sub(SHOWN),
         theirs: theirs.into_iter().take(SHOWN).map(card).collect(),
-        running: Listed {
+        running: RunTable {
             caption: "Runs that are not over",
             rows: running(site, &asking(waits.clone()))?,
         },
-        finished: Listed {
+        finished: RunTable {
             caption: "The latest runs that are over",
             rows: finished(site),
         },
@@ -164,9 +170,9 @@ fn gather(site: &Site) -> Result<Now, Failure> {
 
 /// Returns the card of work that waits for its turn. If the work could not continue, the
 /// card says why: that is not an event, and the daemon tries again by itself.
-fn queued(site: &Site, waits: &AttentionItem) -> Card {
+fn queued(site: &PageContext, waits: &AttentionItem) -> PendingDecisionRow {
     let mut queued = card(waits);
-    if let Some(why) = site.desk.load.stuck(Task::Work(waits.trace)) {
+    if let Some(why) = site.desk.load.stuck(SchedulerTask::Work(waits.trace)) {
         queued.text = coded(&words::stuck(&why));
     }
     queued
@@ -174,16 +180,19 @@ fn queued(site: &Site, waits: &AttentionItem) -> Card {
 
 /// Returns the questions that the viewer may answer, with the answers that they may give.
 pub(super) fn queries<'w>(
-    site: &Site,
+    site: &PageContext,
     asked: impl Iterator<Item = &'w AttentionItem>,
-) -> Vec<Query> {
+) -> Vec<QuestionForm> {
     let mine = asked.filter(|it| site.decides(it));
     mine.map(|it| query(it, &rights::choices_of(&site.who, it)))
         .collect()
 }
 
 /// Returns the calls that wait for approval, of one piece of work or of all.
-pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Failure> {
+pub(super) fn calls(
+    site: &PageContext,
+    trace: Option<TraceId>,
+) -> Result<Vec<CallApprovalForm>, Failure> {
     let open = site.calls().into_iter();
     let open = open.filter(|it| trace.is_none_or(|trace| it.trace == trace));
     let eyes = site.eyes(TimelineDetailLevel::Full);
@@ -192,7 +201,7 @@ pub(super) fn calls(site: &Site, trace: Option<TraceId>) -> Result<Vec<Call>, Fa
     Ok(seen.into_iter().map(|it| call(it, widest)).collect())
 }
 
-fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failure> {
+fn running(site: &PageContext, asking: &BTreeSet<TraceId>) -> Result<Vec<RunTableRow>, Failure> {
     let open = site.runs(&RunIndexQuery {
         stage: RunCompletionFilter::Open,
         limit: SHOWN,
@@ -209,7 +218,7 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
             going.tokens = Some(words::tokens(work.tokens));
             going.cost = words::cost(work.cost, work.tokens);
         } else if row.state == RunStatus::Left
-            && let Some(why) = site.desk.load.stuck(Task::Run(row.run))
+            && let Some(why) = site.desk.load.stuck(SchedulerTask::Run(row.run))
         {
             // Work shows this in the queue; a run without work has no other place to show
             // it.
@@ -222,7 +231,7 @@ fn running(site: &Site, asking: &BTreeSet<TraceId>) -> Result<Vec<Going>, Failur
 
 /// Returns the number of finished steps and of all steps of the plan that a run carries
 /// out, or `None` if it carries out no plan.
-fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
+fn steps(site: &PageContext, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
     let Ok(work) = site.workshop.work(row.trace) else {
         return Ok(None);
     };
@@ -233,7 +242,7 @@ fn steps(site: &Site, row: &RunRow) -> Result<Option<(usize, usize)>, Failure> {
     Ok(conduct.map(|conduct| conduct.progress()))
 }
 
-fn finished(site: &Site) -> Vec<Going> {
+fn finished(site: &PageContext) -> Vec<RunTableRow> {
     let over = site.runs(&RunIndexQuery {
         stage: RunCompletionFilter::Over,
         limit: FINISHED,
@@ -251,12 +260,12 @@ pub(super) fn asking<'w>(waits: impl Iterator<Item = &'w AttentionItem>) -> BTre
 
 /// Returns the table row of a run. While an agent waits for an answer no process drives the
 /// run, which is shown as waiting and not as abandoned.
-pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> Going {
+pub(super) fn listed(row: &RunRow, asking: &BTreeSet<TraceId>) -> RunTableRow {
     let standing = match row.state {
         RunStatus::Left if asking.contains(&row.trace) => RunStatus::Waiting,
         standing => standing,
     };
-    Going {
+    RunTableRow {
         href: format!("/runs/{}", row.run),
         title: words::short(&row.title, 160),
         state: words::standing(standing),

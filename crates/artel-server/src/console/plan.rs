@@ -15,17 +15,17 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse as _, Response};
 use serde::Deserialize;
 
-pub(super) use self::steps::{StepCard, cards};
-use super::coded::{Coded, coded};
-use super::frame::{Frame, Named, Site, Sought, render, trouble};
-use super::graph::{Graph, draw};
-use super::words::{self, When};
-use crate::desk::Desk;
-use crate::door::Who;
+pub(super) use self::steps::{PlanPageStep, cards};
+use super::coded::{InlineCodeText, coded};
+use super::frame::{PageContext, PageFrame, PagePathParams, PageQueryParams, render, trouble};
+use super::graph::{PlanGraphDrawing, draw};
+use super::words::{self, TimeLabel};
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Query parameters: the version to show, and the version to compare it with.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct PlanPageQuery {
     v: Option<u32>,
     from: Option<u32>,
 }
@@ -33,22 +33,22 @@ pub(super) struct Wanted {
 #[derive(Template)]
 #[template(path = "plan.html")]
 pub(super) struct PlanPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) id: String,
     pub(super) trace: String,
     pub(super) run: Option<String>,
     pub(super) request: String,
     /// Constraints on the work and conditions for its result, taken from the request's
     /// words.
-    pub(super) claims: Vec<Claimed>,
-    pub(super) asked: When,
+    pub(super) claims: Vec<PlanPageRequirement>,
+    pub(super) asked: TimeLabel,
     pub(super) by: String,
     pub(super) portal: Option<String>,
-    pub(super) state: words::State,
-    pub(super) why: Option<Coded>,
+    pub(super) state: words::StateLabel,
+    pub(super) why: Option<InlineCodeText>,
     pub(super) version: u32,
     pub(super) hash: String,
-    pub(super) versions: Vec<VersionRow>,
+    pub(super) versions: Vec<PlanPageVersionRow>,
     /// Whether the shown version waits for a decision.
     pub(super) is_open: bool,
     /// Whether the shown version is being carried out; comments on it then apply to steps
@@ -60,22 +60,22 @@ pub(super) struct PlanPage {
     /// Whether the viewer can edit its text and act on single steps.
     pub(super) can_edit: bool,
     pub(super) plan: Plan,
-    pub(super) graph: Option<Graph>,
-    pub(super) steps: Vec<StepCard>,
+    pub(super) graph: Option<PlanGraphDrawing>,
+    pub(super) steps: Vec<PlanPageStep>,
     pub(super) tokens: String,
     pub(super) cost: String,
     /// The budgets whose remainder the estimate exceeds.
     pub(super) short: Vec<String>,
-    pub(super) comments: Vec<Said>,
-    pub(super) proposals: Vec<Proposed>,
+    pub(super) comments: Vec<PlanPageComment>,
+    pub(super) proposals: Vec<PlanPageProposal>,
     /// The version with which the shown version is compared.
     pub(super) from: u32,
-    pub(super) difference: Option<Difference>,
+    pub(super) difference: Option<PlanPageDiff>,
 }
 
 /// A requirement that a request's words state or suggest.
 #[derive(Debug, Clone)]
-pub(super) struct Claimed {
+pub(super) struct PlanPageRequirement {
     pub(super) sort: &'static str,
     pub(super) text: String,
     pub(super) source: String,
@@ -83,25 +83,25 @@ pub(super) struct Claimed {
 
 /// A version in the list of versions.
 #[derive(Debug, Clone)]
-pub(super) struct VersionRow {
+pub(super) struct PlanPageVersionRow {
     pub(super) number: u32,
     pub(super) by: String,
-    pub(super) at: When,
+    pub(super) at: TimeLabel,
     pub(super) is_shown: bool,
 }
 
 /// A person's comment on a version.
 #[derive(Debug, Clone)]
-pub(super) struct Said {
+pub(super) struct PlanPageComment {
     pub(super) version: u32,
     pub(super) text: String,
     pub(super) by: String,
-    pub(super) at: When,
+    pub(super) at: TimeLabel,
 }
 
 /// A change that an agent proposed.
 #[derive(Debug, Clone)]
-pub(super) struct Proposed {
+pub(super) struct PlanPageProposal {
     pub(super) id: String,
     pub(super) step: String,
     pub(super) is_blocking: bool,
@@ -109,22 +109,22 @@ pub(super) struct Proposed {
 
 /// The difference of two versions.
 #[derive(Debug, Clone)]
-pub(super) struct Difference {
+pub(super) struct PlanPageDiff {
     pub(super) from: u32,
     pub(super) to: u32,
-    pub(super) lines: Vec<Changed>,
+    pub(super) lines: Vec<PlanPageDiffLine>,
 }
 
 /// A line of a difference.
 #[derive(Debug, Clone)]
-pub(super) struct Changed {
+pub(super) struct PlanPageDiffLine {
     pub(super) class: &'static str,
     pub(super) text: String,
 }
 
 /// Everything that is read before the cost is estimated.
-struct Read {
-    site: Site,
+struct PlanPageSource {
+    site: PageContext,
     work: Work,
     drafted: DraftedPlanVersion,
     plan: Plan,
@@ -132,10 +132,10 @@ struct Read {
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named(id): Named,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(id): PagePathParams,
+    PageQueryParams(wanted): PageQueryParams<PlanPageQuery>,
 ) -> Response {
     match rendered(desk, who.clone(), id, wanted).await {
         Ok(text) => Html(text).into_response(),
@@ -144,17 +144,17 @@ pub(super) async fn page(
 }
 
 async fn rendered(
-    desk: Arc<Desk>,
-    who: Who,
+    desk: Arc<ServerState>,
+    who: AuthenticatedCaller,
     id: String,
-    wanted: Wanted,
+    wanted: PlanPageQuery,
 ) -> Result<String, Failure> {
     let seen = Arc::clone(&desk);
     let read = desk.look(move || {
-        let site = Site::open(seen, who)?;
+        let site = PageContext::open(seen, who)?;
         let work = site.workshop.work_named(&id)?;
         let (drafted, plan) = site.workshop.plan_of(&work, wanted.v)?;
-        Ok(Read {
+        Ok(PlanPageSource {
             site,
             work,
             drafted,
@@ -169,8 +169,8 @@ async fn rendered(
     desk.look(move || render(&gather(read, &estimates)?)).await
 }
 
-fn gather(read: Read, estimates: &[StepEstimate]) -> Result<PlanPage, Failure> {
-    let Read {
+fn gather(read: PlanPageSource, estimates: &[StepEstimate]) -> Result<PlanPage, Failure> {
+    let PlanPageSource {
         site,
         work,
         drafted,
@@ -238,13 +238,13 @@ fn gather(read: Read, estimates: &[StepEstimate]) -> Result<PlanPage, Failure> {
     })
 }
 
-fn claims(work: &Work) -> Vec<Claimed> {
+fn claims(work: &Work) -> Vec<PlanPageRequirement> {
     let sorts = [
         ("limit", &work.request.constraints),
         ("has to hold", &work.request.criteria),
     ];
     let claimed = sorts.into_iter().flat_map(|(sort, claims)| {
-        claims.iter().map(move |claim| Claimed {
+        claims.iter().map(move |claim| PlanPageRequirement {
             sort,
             text: claim.text.clone(),
             source: claim.source.to_string(),
@@ -253,8 +253,8 @@ fn claims(work: &Work) -> Vec<Claimed> {
     claimed.collect()
 }
 
-fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
-    let row = |it: &DraftedPlanVersion| VersionRow {
+fn versions(work: &Work, shown: u32) -> Vec<PlanPageVersionRow> {
+    let row = |it: &DraftedPlanVersion| PlanPageVersionRow {
         number: it.fact.version,
         by: it.by.label().into_owned(),
         at: words::when(it.at),
@@ -263,13 +263,13 @@ fn versions(work: &Work, shown: u32) -> Vec<VersionRow> {
     work.versions.iter().rev().map(row).collect()
 }
 
-fn comments(work: &Work) -> Vec<Said> {
+fn comments(work: &Work) -> Vec<PlanPageComment> {
     let said = work.events.iter().flat_map(|event| {
         let (version, texts) = match &event.fact {
             Fact::PlanCommented(it) => (it.version, it.comments.as_slice()),
             _ => (0, [].as_slice()),
         };
-        texts.iter().map(move |text| Said {
+        texts.iter().map(move |text| PlanPageComment {
             version,
             text: text.clone(),
             by: event.actor.label().into_owned(),
@@ -279,28 +279,32 @@ fn comments(work: &Work) -> Vec<Said> {
     said.collect()
 }
 
-fn proposals(work: &Work) -> Vec<Proposed> {
-    let proposed = work.course.proposals().iter().map(|(id, it)| Proposed {
-        id: id.clone(),
-        step: it.step.clone(),
-        is_blocking: it.is_blocking,
-    });
+fn proposals(work: &Work) -> Vec<PlanPageProposal> {
+    let proposed = work
+        .course
+        .proposals()
+        .iter()
+        .map(|(id, it)| PlanPageProposal {
+            id: id.clone(),
+            step: it.step.clone(),
+            is_blocking: it.is_blocking,
+        });
     proposed.collect()
 }
 
 fn difference(
-    site: &Site,
+    site: &PageContext,
     work: &Work,
     from: Option<u32>,
     to: u32,
-) -> Result<Option<Difference>, Failure> {
+) -> Result<Option<PlanPageDiff>, Failure> {
     let before = work.versions.iter().map(|it| it.fact.version);
     let before = from.or_else(|| before.filter(|number| *number < to).max());
     let Some(from) = before.filter(|from| *from != to) else {
         return Ok(None);
     };
     let made = site.workshop.plan_difference(work, Some((from, to)))?;
-    Ok(Some(Difference {
+    Ok(Some(PlanPageDiff {
         from,
         to,
         lines: made.text.lines().map(changed).collect(),
@@ -308,14 +312,14 @@ fn difference(
 }
 
 /// Returns a line of a difference with the CSS class that its sign stands for.
-fn changed(line: &str) -> Changed {
+fn changed(line: &str) -> PlanPageDiffLine {
     let class = match line.trim_start().chars().next() {
         Some('+') => "added",
         Some('-') => "removed",
         Some('~') => "changed",
         _ => "same",
     };
-    Changed {
+    PlanPageDiffLine {
         class,
         text: line.to_owned(),
     }
@@ -328,15 +332,15 @@ fn sum(estimates: &[StepEstimate]) -> Option<Money> {
 
 /// Returns a plan as Markdown for editing.
 pub(super) async fn text(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named(id): Named,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(id): PagePathParams,
+    PageQueryParams(wanted): PageQueryParams<PlanPageQuery>,
 ) -> Response {
     let looking = who.clone();
     let seen = Arc::clone(&desk);
     let read = desk.look(move || {
-        let site = Site::open(seen, looking)?;
+        let site = PageContext::open(seen, looking)?;
         let work = site.workshop.work_named(&id)?;
         site.workshop.plan_markdown(&work, wanted.v)
     });

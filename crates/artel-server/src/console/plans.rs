@@ -8,20 +8,20 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, Sought, show};
-use super::words::{self, When};
-use crate::desk::Desk;
-use crate::door::Who;
+use super::frame::{PageContext, PageFrame, PageQueryParams, show};
+use super::words::{self, TimeLabel};
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Number of rows on a page.
 const MOST: usize = 100;
 
 #[derive(Template)]
 #[template(path = "plans.html")]
-pub(super) struct Plans {
-    pub(super) frame: Frame,
-    pub(super) rows: Vec<Row>,
-    pub(super) wanted: Wanted,
+pub(super) struct PlansPage {
+    pub(super) frame: PageFrame,
+    pub(super) rows: Vec<PlansPageRow>,
+    pub(super) wanted: PlansPageQuery,
     pub(super) statuses: Vec<&'static str>,
     pub(super) total: u64,
     /// Where the next page begins.
@@ -30,20 +30,20 @@ pub(super) struct Plans {
 
 /// A piece of work in the list.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct PlansPageRow {
     pub(super) href: String,
     pub(super) title: String,
-    pub(super) state: words::State,
+    pub(super) state: words::StateLabel,
     pub(super) portal: String,
     pub(super) by: String,
     pub(super) tokens: String,
     pub(super) cost: String,
-    pub(super) at: When,
+    pub(super) at: TimeLabel,
 }
 
 /// Query parameters: filters and position.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct PlansPageQuery {
     #[serde(default)]
     pub(super) status: String,
     #[serde(default)]
@@ -52,14 +52,14 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<PlansPageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, wanted))).await
 }
 
-fn gather(site: &Site, wanted: Wanted) -> Plans {
+fn gather(site: &PageContext, wanted: PlansPageQuery) -> PlansPage {
     let mut all = RequestStatus::ALL.into_iter();
     let page = site.works(&WorkIndexQuery {
         status: all.find(|it| it.as_str() == wanted.status),
@@ -68,7 +68,7 @@ fn gather(site: &Site, wanted: Wanted) -> Plans {
         limit: MOST,
         ..WorkIndexQuery::default()
     });
-    Plans {
+    PlansPage {
         frame: site.frame("plans", "Plans"),
         rows: page.rows.into_iter().map(row).collect(),
         statuses: RequestStatus::ALL.iter().map(|it| it.as_str()).collect(),
@@ -78,14 +78,14 @@ fn gather(site: &Site, wanted: Wanted) -> Plans {
     }
 }
 
-fn row(it: WorkRow) -> Row {
+fn row(it: WorkRow) -> PlansPageRow {
     // Work without a plan links to its run: the one that answered it, or one that is still
     // to come.
     let href = match it.version {
         Some(_) => format!("/plans/{}", it.id),
         None => format!("/runs/{}", it.id),
     };
-    Row {
+    PlansPageRow {
         href,
         title: words::short(&it.title, 160),
         state: words::state(it.status),

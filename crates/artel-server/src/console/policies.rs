@@ -6,8 +6,8 @@ use artel_workshop::{PolicyRuleRow, WorkshopFailures};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::coded::{Coded, coded};
-use super::frame::Site;
+use super::coded::{InlineCodeText, coded};
+use super::frame::PageContext;
 
 /// Actions that are never allowed, whatever is granted.
 const NEVER: &str = "changing `.git` metadata, `.artel`, policy, settings or start-up files of a \
@@ -26,22 +26,22 @@ const OTHERS: &str = "everything else; where nobody can answer, that is no";
 
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "policies.html")]
-pub(super) struct Policies {
+pub(super) struct PoliciesPanel {
     /// The rules; the first that matches applies.
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<PoliciesPanelRule>,
     /// Why the rules that a person wrote cannot be used.
-    pub(super) broken: Option<Coded>,
-    pub(super) roles: Vec<Bound>,
+    pub(super) broken: Option<InlineCodeText>,
+    pub(super) roles: Vec<PoliciesPanelRole>,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Policies {}
+impl HtmlSafe for PoliciesPanel {}
 
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct PoliciesPanelRule {
     /// `deny`, `ask` or `allow`.
     pub(super) answer: &'static str,
-    pub(super) what: Coded,
+    pub(super) what: InlineCodeText,
     /// The reason, if a person gave one.
     pub(super) why: String,
     pub(super) from: String,
@@ -49,19 +49,19 @@ pub(super) struct Row {
 
 /// The limits of a role.
 #[derive(Debug, Clone)]
-pub(super) struct Bound {
+pub(super) struct PoliciesPanelRole {
     pub(super) role: String,
     pub(super) may: String,
     pub(super) never: String,
 }
 
-impl Policies {
+impl PoliciesPanel {
     /// Returns the policies in force.
-    pub(super) fn of(site: &Site) -> Result<Self, WorkshopFailures> {
+    pub(super) fn of(site: &PageContext) -> Result<Self, WorkshopFailures> {
         let workshop = &site.workshop;
         let shown = workshop.policy_shown();
         let redactor = workshop.caller().redactor();
-        let written = |it: &PolicyRuleRow| Row {
+        let written = |it: &PolicyRuleRow| PoliciesPanelRule {
             answer: it.answer,
             what: coded(&format!("`{}`", redactor.redact(&it.rule))),
             why: redactor
@@ -71,7 +71,7 @@ impl Policies {
         };
         let those = |answer: &str| {
             let rules = shown.rules.iter().filter(|it| it.answer == answer);
-            rules.map(written).collect::<Vec<Row>>()
+            rules.map(written).collect::<Vec<PoliciesPanelRule>>()
         };
         let setting = format!("policy.commands, {}", shown.origin);
         let commands = row(shown.commands, COMMANDS, &setting);
@@ -94,8 +94,8 @@ impl Policies {
     }
 }
 
-fn row(answer: &'static str, what: &str, from: &str) -> Row {
-    Row {
+fn row(answer: &'static str, what: &str, from: &str) -> PoliciesPanelRule {
+    PoliciesPanelRule {
         answer,
         what: coded(what),
         why: String::new(),
@@ -103,10 +103,10 @@ fn row(answer: &'static str, what: &str, from: &str) -> Row {
     }
 }
 
-fn roles(site: &Site) -> Result<Vec<Bound>, WorkshopFailures> {
+fn roles(site: &PageContext) -> Result<Vec<PoliciesPanelRole>, WorkshopFailures> {
     let caller = site.workshop.caller();
     let bound = |id: String| match caller.agent(&id) {
-        Ok(it) => Bound {
+        Ok(it) => PoliciesPanelRole {
             role: id,
             may: match it.tools {
                 Some(tools) if tools.is_empty() => "no tool".to_owned(),
@@ -115,7 +115,7 @@ fn roles(site: &Site) -> Result<Vec<Bound>, WorkshopFailures> {
             },
             never: it.disallowed.join(", "),
         },
-        Err(problems) => Bound {
+        Err(problems) => PoliciesPanelRole {
             role: id,
             may: format!("nothing: {}", problems.first().what),
             never: String::new(),

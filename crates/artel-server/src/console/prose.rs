@@ -4,38 +4,38 @@
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::coded::{Coded, coded};
+use super::coded::{InlineCodeText, coded};
 
 /// A text, split into blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Template)]
 #[template(path = "prose.html")]
-pub(super) struct Prose {
-    pub(super) blocks: Vec<Block>,
+pub(super) struct ProseView {
+    pub(super) blocks: Vec<ProseBlock>,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Prose {}
+impl HtmlSafe for ProseView {}
 
 /// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum ProseBlock {
     /// A heading of the second level.
-    Head(Coded),
+    Head(InlineCodeText),
     /// A heading of the third level.
-    Under(Coded),
+    Under(InlineCodeText),
     /// A paragraph.
-    Text(Coded),
+    Text(InlineCodeText),
     /// A quotation.
-    Quote(Coded),
+    Quote(InlineCodeText),
     /// A list; each item has whether it is nested below the one before.
-    Items(Vec<(bool, Coded)>),
+    Items(Vec<(bool, InlineCodeText)>),
     /// A table, with its heading first.
-    Table(Vec<Vec<Coded>>),
+    Table(Vec<Vec<InlineCodeText>>),
 }
 
 /// Splits a text into blocks. The front matter and the title are left out, because the page
 /// shows them elsewhere.
-pub(super) fn prose(text: &str) -> Prose {
+pub(super) fn prose(text: &str) -> ProseView {
     let body = match text.strip_prefix("---\n") {
         Some(rest) => rest.split_once("\n---\n").map_or(text, |(_, body)| body),
         None => text,
@@ -44,53 +44,53 @@ pub(super) fn prose(text: &str) -> Prose {
     for line in body.lines() {
         take(&mut blocks, line);
     }
-    blocks.retain(|block| !matches!(block, Block::Text(text) if text.is_empty()));
-    Prose { blocks }
+    blocks.retain(|block| !matches!(block, ProseBlock::Text(text) if text.is_empty()));
+    ProseView { blocks }
 }
 
-fn take(blocks: &mut Vec<Block>, line: &str) {
+fn take(blocks: &mut Vec<ProseBlock>, line: &str) {
     let bare = line.trim();
     if let Some(rest) = bare.strip_prefix("### ") {
-        blocks.push(Block::Under(coded(rest)));
+        blocks.push(ProseBlock::Under(coded(rest)));
     } else if let Some(rest) = bare.strip_prefix("## ") {
-        blocks.push(Block::Head(coded(rest)));
+        blocks.push(ProseBlock::Head(coded(rest)));
     } else if bare.starts_with("# ") {
         // The title is at the top of the page.
     } else if let Some(rest) = bare.strip_prefix("- ") {
         let item = (line.starts_with(' '), coded(rest));
         match blocks.last_mut() {
-            Some(Block::Items(items)) => items.push(item),
-            _ => blocks.push(Block::Items(vec![item])),
+            Some(ProseBlock::Items(items)) => items.push(item),
+            _ => blocks.push(ProseBlock::Items(vec![item])),
         }
     } else if bare.starts_with('|') {
         row(blocks, bare);
     } else if let Some(rest) = bare.strip_prefix('>') {
         match blocks.last_mut() {
-            Some(Block::Quote(said)) => said.add(rest.trim_start()),
-            _ => blocks.push(Block::Quote(coded(rest.trim_start()))),
+            Some(ProseBlock::Quote(said)) => said.add(rest.trim_start()),
+            _ => blocks.push(ProseBlock::Quote(coded(rest.trim_start()))),
         }
     } else {
         match blocks.last_mut() {
-            Some(Block::Text(text)) if !bare.is_empty() && !text.is_empty() => text.add(bare),
-            _ => blocks.push(Block::Text(coded(bare))),
+            Some(ProseBlock::Text(text)) if !bare.is_empty() && !text.is_empty() => text.add(bare),
+            _ => blocks.push(ProseBlock::Text(coded(bare))),
         }
     }
 }
 
-fn row(blocks: &mut Vec<Block>, line: &str) {
+fn row(blocks: &mut Vec<ProseBlock>, line: &str) {
     let cells = line.trim_matches('|').split(" | ");
-    let cells: Vec<Coded> = cells.map(|cell| coded(cell.trim())).collect();
+    let cells: Vec<InlineCodeText> = cells.map(|cell| coded(cell.trim())).collect();
     let is_rule = line.chars().all(|letter| "|-: ".contains(letter));
     match blocks.last_mut() {
-        Some(Block::Table(rows)) if is_rule && rows.len() == 1 => {}
-        Some(Block::Table(rows)) => rows.push(cells),
-        _ => blocks.push(Block::Table(vec![cells])),
+        Some(ProseBlock::Table(rows)) if is_rule && rows.len() == 1 => {}
+        Some(ProseBlock::Table(rows)) => rows.push(cells),
+        _ => blocks.push(ProseBlock::Table(vec![cells])),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Block, prose};
+    use super::{ProseBlock, prose};
     use crate::console::coded::coded;
 
     #[test]
@@ -99,12 +99,12 @@ mod tests {
             | A | B |\n| --- | --- |\n| `x` | 2 |\n\n- one\n  - below\n\nfirst\nsecond\n\nnext\n";
         let cells = |one: &str, two: &str| vec![coded(one), coded(two)];
         let wanted = [
-            Block::Head(coded("Steps")),
-            Block::Quote(coded("said\ntwice")),
-            Block::Table(vec![cells("A", "B"), cells("`x`", "2")]),
-            Block::Items(vec![(false, coded("one")), (true, coded("below"))]),
-            Block::Text(coded("first\nsecond")),
-            Block::Text(coded("next")),
+            ProseBlock::Head(coded("Steps")),
+            ProseBlock::Quote(coded("said\ntwice")),
+            ProseBlock::Table(vec![cells("A", "B"), cells("`x`", "2")]),
+            ProseBlock::Items(vec![(false, coded("one")), (true, coded("below"))]),
+            ProseBlock::Text(coded("first\nsecond")),
+            ProseBlock::Text(coded("next")),
         ];
         assert_eq!(prose(text).blocks, wanted);
     }
@@ -114,6 +114,6 @@ mod tests {
         for text in ["", "---", "|", "---\nno end", "- ", "### "] {
             drop(prose(text));
         }
-        assert_eq!(prose("plain").blocks, [Block::Text(coded("plain"))]);
+        assert_eq!(prose("plain").blocks, [ProseBlock::Text(coded("plain"))]);
     }
 }

@@ -5,24 +5,24 @@ use artel_workshop::{AttentionItem, AttentionKind, CallApprovalView};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::coded::{Coded, coded};
-use super::words::{self, When};
+use super::coded::{InlineCodeText, coded};
+use super::words::{self, TimeLabel};
 
 /// A card for something that is decided on a page of its own.
 #[derive(Debug, Clone)]
-pub(super) struct Card {
+pub(super) struct PendingDecisionRow {
     /// The id to refer to it by.
     pub(super) id: String,
     pub(super) sort: &'static str,
     pub(super) href: String,
     pub(super) title: String,
-    pub(super) text: Coded,
-    pub(super) since: When,
+    pub(super) text: InlineCodeText,
+    pub(super) since: TimeLabel,
 }
 
 /// A question that is answered in place.
 #[derive(Debug, Clone)]
-pub(super) struct Query {
+pub(super) struct QuestionForm {
     /// The id of the input field, which its label refers to.
     pub(super) field: String,
     pub(super) run: String,
@@ -30,17 +30,17 @@ pub(super) struct Query {
     pub(super) question: Option<String>,
     pub(super) title: String,
     pub(super) text: String,
-    pub(super) choices: Vec<Choice>,
+    pub(super) choices: Vec<QuestionFormChoice>,
     /// The answers that only another role may give.
     pub(super) elsewhere: Vec<String>,
     /// The text that is filled in as the answer.
     pub(super) suggested: String,
-    pub(super) since: When,
+    pub(super) since: TimeLabel,
 }
 
 /// One of the answers that a question offers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Choice {
+pub(super) struct QuestionFormChoice {
     pub(super) value: String,
     /// Whether a reason can be added, which is recorded and read by someone.
     pub(super) takes_reason: bool,
@@ -52,17 +52,17 @@ pub(super) struct Choice {
 
 /// A call that waits for approval.
 #[derive(Debug, Clone)]
-pub(super) struct Call {
+pub(super) struct CallApprovalForm {
     pub(super) id: String,
     pub(super) trace: String,
     pub(super) tool: String,
     /// `None` if the viewer may not see what the call would do.
-    pub(super) shown: Option<Shown>,
+    pub(super) shown: Option<CallApprovalDetails>,
 }
 
 /// The details of what a call would do.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
+pub(super) struct CallApprovalDetails {
     pub(super) why: String,
     pub(super) what: String,
     /// The beginning of `what`, repeated in the dialogue that confirms an approval.
@@ -80,35 +80,35 @@ const BRIEF: usize = 400;
 
 /// A request for which no plan was made.
 #[derive(Debug, Clone)]
-pub(super) struct Unplanned {
+pub(super) struct UnplannedRequestRow {
     /// The id of the input field, which its label refers to.
     pub(super) field: String,
     pub(super) id: String,
     pub(super) title: String,
-    pub(super) why: Coded,
-    pub(super) since: When,
+    pub(super) why: InlineCodeText,
+    pub(super) since: TimeLabel,
 }
 
 /// Questions and calls that are answered in place.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "needs.html")]
-pub(super) struct Needs {
-    pub(super) calls: Vec<Call>,
-    pub(super) queries: Vec<Query>,
+pub(super) struct AnswerFormsPanel {
+    pub(super) calls: Vec<CallApprovalForm>,
+    pub(super) queries: Vec<QuestionForm>,
 }
 
 /// The requests for which no plan was made.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "unplanned.html")]
-pub(super) struct AllUnplanned {
-    pub(super) unplanned: Vec<Unplanned>,
+pub(super) struct UnplannedRequestsPanel {
+    pub(super) unplanned: Vec<UnplannedRequestRow>,
 }
 
 // The templates escape their values themselves.
-impl HtmlSafe for Needs {}
-impl HtmlSafe for AllUnplanned {}
+impl HtmlSafe for AnswerFormsPanel {}
+impl HtmlSafe for UnplannedRequestsPanel {}
 
-impl AllUnplanned {
+impl UnplannedRequestsPanel {
     /// Collects the requests from the wait list.
     pub(super) fn of<'a>(waits: impl Iterator<Item = &'a AttentionItem>) -> Self {
         let failed = waits.filter(|it| it.kind == AttentionKind::Failed);
@@ -122,7 +122,7 @@ impl AllUnplanned {
     }
 }
 
-impl Query {
+impl QuestionForm {
     fn has_reasons(&self) -> bool {
         self.choices.iter().any(|it| it.takes_reason)
     }
@@ -132,14 +132,14 @@ impl Query {
     }
 }
 
-impl Needs {
+impl AnswerFormsPanel {
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.queries.is_empty()
     }
 }
 
 /// Returns the card of something that is decided on a page of its own.
-pub(super) fn card(waits: &AttentionItem) -> Card {
+pub(super) fn card(waits: &AttentionItem) -> PendingDecisionRow {
     let href = match waits.kind {
         AttentionKind::Plan | AttentionKind::Unfinished => format!("/plans/{}", waits.id),
         AttentionKind::Changeset => format!("/changesets/{}", waits.id),
@@ -147,7 +147,7 @@ pub(super) fn card(waits: &AttentionItem) -> Card {
             format!("/runs/{}", waits.trace.short())
         }
     };
-    Card {
+    PendingDecisionRow {
         id: waits.id.clone(),
         sort: waits.kind.as_str(),
         href,
@@ -159,12 +159,12 @@ pub(super) fn card(waits: &AttentionItem) -> Card {
 
 /// Returns the form of a question with the answers that the viewer may give: `mine` of its
 /// choices.
-pub(super) fn query(waits: &AttentionItem, mine: &[String]) -> Query {
+pub(super) fn query(waits: &AttentionItem, mine: &[String]) -> QuestionForm {
     let (run, question) = match waits.id.split_once('/') {
         Some((run, question)) => (run, Some(question.to_owned())),
         None => (waits.id.as_str(), None),
     };
-    Query {
+    QuestionForm {
         field: format!("answer-{}", waits.id.replace('/', "-")),
         run: run.to_owned(),
         question,
@@ -189,7 +189,7 @@ pub(super) fn query(waits: &AttentionItem, mine: &[String]) -> Query {
 ///
 /// Questions about a step or a change of a plan are recognized by their choices. Agents
 /// word their own questions, and only the agent knows what the answers mean.
-fn choices(values: &[String]) -> Vec<Choice> {
+fn choices(values: &[String]) -> Vec<QuestionFormChoice> {
     let has = |word: &str| values.iter().any(|it| it == word);
     let is_step = has("more") && has("take-over") && has("give-up");
     let is_change = values.len() == 2 && has("accept") && has("reject");
@@ -211,7 +211,7 @@ fn choices(values: &[String]) -> Vec<Choice> {
             "cancel" if is_step => Some("The whole plan is called off."),
             _ => None,
         };
-        Choice {
+        QuestionFormChoice {
             value: value.clone(),
             takes_reason,
             needs_reason,
@@ -222,8 +222,8 @@ fn choices(values: &[String]) -> Vec<Choice> {
 }
 
 /// Returns a request for which no plan was made, with the reason.
-fn unplanned(waits: &AttentionItem) -> Unplanned {
-    Unplanned {
+fn unplanned(waits: &AttentionItem) -> UnplannedRequestRow {
+    UnplannedRequestRow {
         field: format!("again-{}", waits.id),
         id: waits.id.clone(),
         title: waits.title.clone(),
@@ -234,12 +234,12 @@ fn unplanned(waits: &AttentionItem) -> Unplanned {
 
 /// Returns the form of a call, with everything it would do if the viewer may see that.
 /// `widest` is how far an approval by the viewer may reach.
-pub(super) fn call(seen: CallApprovalView, widest: GrantReach) -> Call {
-    Call {
+pub(super) fn call(seen: CallApprovalView, widest: GrantReach) -> CallApprovalForm {
+    CallApprovalForm {
         id: seen.id,
         trace: seen.trace.short(),
         tool: seen.tool,
-        shown: seen.shown.map(|it| Shown {
+        shown: seen.shown.map(|it| CallApprovalDetails {
             for_run: beyond(it.offer.as_ref(), GrantReach::Run),
             always: beyond(it.offer.as_ref(), GrantReach::Always)
                 .filter(|_| widest == GrantReach::Always),
@@ -270,7 +270,7 @@ mod tests {
     fn sorted(values: &[&str]) -> [Vec<String>; 3] {
         let values: Vec<String> = values.iter().map(|it| (*it).to_owned()).collect();
         let all = choices(&values);
-        let those = |is: fn(&super::Choice) -> bool| -> Vec<String> {
+        let those = |is: fn(&super::QuestionFormChoice) -> bool| -> Vec<String> {
             let some = all.iter().filter(|it| is(it));
             some.map(|it| it.value.clone()).collect()
         };

@@ -8,19 +8,19 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Named, Site, Sought, show};
-use super::older::{Wanted, part};
-use super::prose::{Prose, prose};
-use super::words::{self, When};
-use crate::desk::Desk;
-use crate::door::Who;
+use super::frame::{PageContext, PageFrame, PagePathParams, PageQueryParams, show};
+use super::older::{ConsoleListQuery, part};
+use super::prose::{ProseView, prose};
+use super::words::{self, TimeLabel};
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// The page that lists all reports.
 #[derive(Template)]
 #[template(path = "reports.html")]
-pub(super) struct Reports {
-    pub(super) frame: Frame,
-    pub(super) rows: Vec<Row>,
+pub(super) struct ReportsPage {
+    pub(super) frame: PageFrame,
+    pub(super) rows: Vec<ReportsPageRow>,
     pub(super) total: usize,
     /// Where the next page begins.
     pub(super) next: Option<String>,
@@ -28,37 +28,37 @@ pub(super) struct Reports {
 
 /// A report in the list.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct ReportsPageRow {
     pub(super) href: String,
     pub(super) title: String,
-    pub(super) state: words::State,
-    pub(super) at: When,
+    pub(super) state: words::StateLabel,
+    pub(super) at: TimeLabel,
 }
 
 #[derive(Template)]
 #[template(path = "report.html")]
 pub(super) struct ReportPage {
-    pub(super) frame: Frame,
-    pub(super) row: Row,
+    pub(super) frame: PageFrame,
+    pub(super) row: ReportsPageRow,
     pub(super) id: String,
     pub(super) run: String,
     pub(super) path: String,
-    pub(super) text: Prose,
+    pub(super) text: ProseView,
 }
 
 /// Shows the list of reports.
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<ConsoleListQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &wanted))).await
 }
 
-fn gather(site: &Site, wanted: &Wanted) -> Reports {
+fn gather(site: &PageContext, wanted: &ConsoleListQuery) -> ReportsPage {
     let all = site.desk.board().reports();
     let part = part(all, wanted, |it| it.run.to_string());
-    Reports {
+    ReportsPage {
         frame: site.frame("reports", "Reports"),
         rows: part.rows.iter().map(row).collect(),
         total: part.total,
@@ -67,11 +67,15 @@ fn gather(site: &Site, wanted: &Wanted) -> Reports {
 }
 
 /// Shows the page of one report.
-pub(super) async fn one(State(desk): State<Arc<Desk>>, who: Who, Named(id): Named) -> Response {
+pub(super) async fn one(
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(id): PagePathParams,
+) -> Response {
     show(desk, who, move |site| Ok(gather_one(site, &id)?)).await
 }
 
-fn gather_one(site: &Site, id: &str) -> Result<ReportPage, Failure> {
+fn gather_one(site: &PageContext, id: &str) -> Result<ReportPage, Failure> {
     let shown = site.workshop.report(id)?;
     Ok(ReportPage {
         frame: site.frame("reports", format!("Report: {}", shown.row.title)),
@@ -83,8 +87,8 @@ fn gather_one(site: &Site, id: &str) -> Result<ReportPage, Failure> {
     })
 }
 
-fn row(it: &ReportRow) -> Row {
-    Row {
+fn row(it: &ReportRow) -> ReportsPageRow {
+    ReportsPageRow {
         href: format!("/reports/{}", it.run),
         title: it.title.clone(),
         state: match it.status.as_str() {

@@ -19,20 +19,20 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-pub(super) use self::story::{Attempt, Milestone, Tale};
+pub(super) use self::story::{RunPageAgent, RunPageAttempt, RunPageLine};
 #[cfg(test)]
-pub(super) use self::story::{Finding, Turn};
-use self::subject::Subject;
-pub(super) use self::timeline::EventRow;
-use self::timeline::{EVENTS, Points, events};
-use super::evidence::Meaning;
-use super::frame::{Frame, LOOKING, Named, Site, Sought, show};
-use super::graph::{Graph, draw};
+pub(super) use self::story::{RunPageEvidence, RunPageTurn};
+use self::subject::RunPageSubject;
+pub(super) use self::timeline::RunPageEventRow;
+use self::timeline::{EVENTS, RunForkPoints, events};
+use super::evidence::EvidenceTerm;
+use super::frame::{LOOKING, PageContext, PageFrame, PagePathParams, PageQueryParams, show};
+use super::graph::{PlanGraphDrawing, draw};
 use super::now::{calls, queries};
-use super::questions::{AllUnplanned, Needs};
+use super::questions::{AnswerFormsPanel, UnplannedRequestsPanel};
 use super::words;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Number of the latest milestones shown.
 const MILESTONES: usize = 60;
@@ -40,12 +40,12 @@ const MILESTONES: usize = 60;
 #[derive(Template)]
 #[template(path = "run.html")]
 pub(super) struct RunPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) run: Option<String>,
     pub(super) short: String,
     pub(super) trace: String,
     pub(super) title: String,
-    pub(super) state: words::State,
+    pub(super) state: words::StateLabel,
     pub(super) note: Option<String>,
     pub(super) is_over: bool,
     /// Whether the run can be paused: a process drives it, and it is not paused or
@@ -62,16 +62,16 @@ pub(super) struct RunPage {
     pub(super) done: Option<(usize, usize)>,
     pub(super) phase: Option<String>,
     pub(super) links: Vec<(&'static str, String)>,
-    pub(super) graph: Option<Graph>,
-    pub(super) needs: Needs,
-    pub(super) unplanned: AllUnplanned,
-    pub(super) milestones: Vec<Milestone>,
-    pub(super) steps: Vec<StepView>,
-    pub(super) tales: Vec<Tale>,
+    pub(super) graph: Option<PlanGraphDrawing>,
+    pub(super) needs: AnswerFormsPanel,
+    pub(super) unplanned: UnplannedRequestsPanel,
+    pub(super) milestones: Vec<RunPageLine>,
+    pub(super) steps: Vec<RunPageStep>,
+    pub(super) tales: Vec<RunPageAgent>,
     pub(super) answer: Option<String>,
     /// Number of files that wait to be put in place.
     pub(super) files: Option<usize>,
-    pub(super) events: Vec<EventRow>,
+    pub(super) events: Vec<RunPageEventRow>,
     /// Whether some fork points are left out because their files are gone.
     pub(super) is_cut: bool,
     /// The run that can be forked.
@@ -83,35 +83,35 @@ pub(super) struct RunPage {
     /// Number of events that the page leaves out because there are too many.
     pub(super) left_out: u64,
     /// Explanations of the words about evidence.
-    pub(super) legend: Vec<Meaning>,
+    pub(super) legend: Vec<EvidenceTerm>,
     /// The work whose plan the run carries out.
     pub(super) plan: Option<String>,
 }
 
 /// A step with everything that was done for it.
 #[derive(Debug, Clone)]
-pub(super) struct StepView {
+pub(super) struct RunPageStep {
     pub(super) number: usize,
     pub(super) id: String,
     pub(super) title: String,
-    pub(super) state: words::State,
+    pub(super) state: words::StateLabel,
     /// Whether the step has started and is not finished, so that one of its checks can be
     /// waived.
     pub(super) is_open: bool,
     /// Whether a person has paused the step; `None` once it is finished.
-    pub(super) hold: Option<Hold>,
+    pub(super) hold: Option<StepHoldState>,
     pub(super) round: u32,
     pub(super) allowed: u32,
     pub(super) turns: u64,
     pub(super) took: Option<String>,
     pub(super) doing: Option<String>,
-    pub(super) remarks: Vec<Milestone>,
-    pub(super) attempts: Vec<Attempt>,
+    pub(super) remarks: Vec<RunPageLine>,
+    pub(super) attempts: Vec<RunPageAttempt>,
 }
 
 /// Whether a step is paused by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hold {
+pub(super) enum StepHoldState {
     /// The step runs, or will run.
     Free,
     /// A person has paused the step.
@@ -120,7 +120,7 @@ pub(super) enum Hold {
 
 /// Query parameters: the view and the position in the timeline.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct RunPageQuery {
     #[serde(default)]
     view: String,
     /// Only events before this one are in the timeline.
@@ -128,16 +128,16 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named(id): Named,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(id): PagePathParams,
+    PageQueryParams(wanted): PageQueryParams<RunPageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &id, &wanted)?)).await
 }
 
-fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
-    let subject = Subject::find(site, id)?;
+fn gather(site: &PageContext, id: &str, wanted: &RunPageQuery) -> Result<RunPage, Failure> {
+    let subject = RunPageSubject::find(site, id)?;
     let is_full = wanted.view == "full" && site.sees_all();
     let eyes = site.eyes(if is_full {
         TimelineDetailLevel::Full
@@ -157,7 +157,7 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         !page.is_over || subject.planned().is_some() || story.files_of(subject.run).is_some();
     let points = site
         .is_developer()
-        .then(|| Points::of(&subject, &site.workshop))
+        .then(|| RunForkPoints::of(&subject, &site.workshop))
         .flatten();
     let points = points.map(|points| {
         if has_files {
@@ -184,16 +184,16 @@ fn gather(site: &Site, id: &str, wanted: &Wanted) -> Result<RunPage, Failure> {
         None => {
             page.totals = totals(site, &subject);
             let latest = story.milestones(MILESTONES).iter();
-            page.milestones = latest.map(Milestone::from).collect();
+            page.milestones = latest.map(RunPageLine::from).collect();
             page.files = story.files_of(subject.run).filter(|_| site.is_developer());
         }
     }
-    page.tales = story.rest().into_iter().map(Tale::from).collect();
+    page.tales = story.rest().into_iter().map(RunPageAgent::from).collect();
     Ok(page)
 }
 
 /// Returns the page with everything that does not depend on the run's story.
-fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failure> {
+fn blank(site: &PageContext, subject: &RunPageSubject, title: String) -> Result<RunPage, Failure> {
     let trace = subject.trace;
     let standing = match subject.run {
         Some(run) => Some(standing(site, subject, run)?),
@@ -201,7 +201,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
     };
     let waits = site.waiting();
     let of_trace = waits.filter(|it| it.trace == trace);
-    let unplanned = AllUnplanned::of(of_trace.clone().filter(|it| site.decides(it)));
+    let unplanned = UnplannedRequestsPanel::of(of_trace.clone().filter(|it| site.decides(it)));
     let waits: Vec<&AttentionItem> = of_trace
         .filter(|it| it.kind == AttentionKind::Question)
         .collect();
@@ -259,7 +259,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
         phase: None,
         links: subject.links(),
         graph: None,
-        needs: Needs {
+        needs: AnswerFormsPanel {
             calls: calls(site, Some(trace))?,
             queries: queries(site, waits.into_iter()),
         },
@@ -282,7 +282,7 @@ fn blank(site: &Site, subject: &Subject, title: String) -> Result<RunPage, Failu
 
 /// Fills in what is known about a plan that is being carried out.
 fn planned(
-    site: &Site,
+    site: &PageContext,
     work: &Work,
     page: &mut RunPage,
     story: &mut WorkTimelineBuilder,
@@ -308,7 +308,7 @@ fn planned(
         found.for_each(|it| it.output.clear());
     }
     let from = told.len().saturating_sub(MILESTONES);
-    page.milestones = told[from..].iter().map(Milestone::from).collect();
+    page.milestones = told[from..].iter().map(RunPageLine::from).collect();
     page.legend = story::legend(&page.steps);
     page.plan = Some(work.trace.short());
     page.done = Some((sum.done, sum.all));
@@ -331,7 +331,7 @@ fn is_over(state: StepState) -> bool {
     )
 }
 
-fn state(row: &StepRow) -> words::State {
+fn state(row: &StepRow) -> words::StateLabel {
     if row.is_waiting {
         words::WAITS
     } else {
@@ -339,30 +339,34 @@ fn state(row: &StepRow) -> words::State {
     }
 }
 
-fn step(row: &StepRow, story: &mut WorkTimelineBuilder) -> StepView {
+fn step(row: &StepRow, story: &mut WorkTimelineBuilder) -> RunPageStep {
     let attempts = story.attempts_of(&row.id).into_iter();
-    StepView {
+    RunPageStep {
         number: row.number,
         id: row.id.clone(),
         title: row.title.clone(),
         state: state(row),
         is_open: row.round > 0 && !is_over(row.state),
-        hold: (!is_over(row.state)).then_some(if row.is_held { Hold::Held } else { Hold::Free }),
+        hold: (!is_over(row.state)).then_some(if row.is_held {
+            StepHoldState::Held
+        } else {
+            StepHoldState::Free
+        }),
         round: row.round,
         allowed: row.allowed,
         turns: row.turns,
         took: row.seconds.map(words::span),
         doing: row.doing.clone().filter(|_| !row.is_waiting),
-        remarks: row.remarks.iter().map(Milestone::from).collect(),
-        attempts: attempts.map(Attempt::from).collect(),
+        remarks: row.remarks.iter().map(RunPageLine::from).collect(),
+        attempts: attempts.map(RunPageAttempt::from).collect(),
     }
 }
 
 /// Returns the state of a run and the process that drives it. For a long run they come from
 /// the index, which has read all of its events already.
 fn standing(
-    site: &Site,
-    subject: &Subject,
+    site: &PageContext,
+    subject: &RunPageSubject,
     run: RunId,
 ) -> Result<(RunStatus, Option<String>), Failure> {
     match listed(site, subject) {
@@ -372,12 +376,12 @@ fn standing(
 }
 
 /// Returns the index row of a long run.
-fn listed(site: &Site, subject: &Subject) -> Option<RunRow> {
+fn listed(site: &PageContext, subject: &RunPageSubject) -> Option<RunRow> {
     let run = subject.run.filter(|_| subject.is_long())?;
     site.desk.board().run(run, &site.drivers)
 }
 
-fn totals(site: &Site, subject: &Subject) -> Vec<(&'static str, String)> {
+fn totals(site: &PageContext, subject: &RunPageSubject) -> Vec<(&'static str, String)> {
     if let Some(row) = listed(site, subject) {
         return taken(row.turns, row.tokens, row.cost);
     }

@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, Sought, show};
-use super::now::{Listed, asking, listed};
-use crate::desk::Desk;
-use crate::door::Who;
+use super::frame::{PageContext, PageFrame, PageQueryParams, show};
+use super::now::{RunTable, asking, listed};
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Number of rows on a page.
 const MOST: usize = 100;
@@ -30,10 +30,10 @@ const STATES: [RunStatus; 8] = [
 
 #[derive(Template)]
 #[template(path = "runs.html")]
-pub(super) struct Runs {
-    pub(super) frame: Frame,
-    pub(super) runs: Listed,
-    pub(super) wanted: Wanted,
+pub(super) struct RunsPage {
+    pub(super) frame: PageFrame,
+    pub(super) runs: RunTable,
+    pub(super) wanted: RunsPageQuery,
     pub(super) states: Vec<&'static str>,
     pub(super) total: u64,
     /// Where the next page begins.
@@ -42,7 +42,7 @@ pub(super) struct Runs {
 
 /// Query parameters: filters and position.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct RunsPageQuery {
     #[serde(default)]
     pub(super) state: String,
     #[serde(default)]
@@ -54,14 +54,14 @@ pub(super) struct Wanted {
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<RunsPageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, wanted))).await
 }
 
-fn gather(site: &Site, wanted: Wanted) -> Runs {
+fn gather(site: &PageContext, wanted: RunsPageQuery) -> RunsPage {
     let state = STATES.iter().find(|it| it.words() == wanted.state);
     let page = site.runs(&RunIndexQuery {
         state: state.copied(),
@@ -75,9 +75,9 @@ fn gather(site: &Site, wanted: Wanted) -> Runs {
         ..RunIndexQuery::default()
     });
     let asking = asking(site.waiting());
-    Runs {
+    RunsPage {
         frame: site.frame("runs", "Runs"),
-        runs: Listed {
+        runs: RunTable {
             caption: "Runs, the latest first",
             rows: page.rows.iter().map(|row| listed(row, &asking)).collect(),
         },

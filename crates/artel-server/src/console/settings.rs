@@ -13,35 +13,35 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 
-use super::frame::{Frame, Site, show, trouble};
-use super::policies::Policies;
-use super::words::{self, When};
-use super::wrong::Wrong;
-use crate::desk::Desk;
-use crate::door::Who;
+use super::frame::{PageContext, PageFrame, show, trouble};
+use super::policies::PoliciesPanel;
+use super::words::{self, TimeLabel};
+use super::wrong::ProblemsPanel;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 #[derive(Template)]
 #[template(path = "settings.html")]
 pub(super) struct SettingsPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) is_admin: bool,
-    pub(super) wrong: Wrong,
-    pub(super) models: Vec<Model>,
-    pub(super) policies: Policies,
+    pub(super) wrong: ProblemsPanel,
+    pub(super) models: Vec<SettingsPageModel>,
+    pub(super) policies: PoliciesPanel,
     pub(super) grants: Vec<GrantEntry>,
-    pub(super) portals: Vec<PortalRow>,
+    pub(super) portals: Vec<SettingsPagePortal>,
     /// The operations that agents can be allowed in a portal.
     pub(super) operations: Vec<&'static str>,
     /// `None` if the viewer may not see tokens.
-    pub(super) tokens: Option<Vec<Token>>,
-    pub(super) rules: Vec<Rule>,
+    pub(super) tokens: Option<Vec<SettingsPageToken>>,
+    pub(super) rules: Vec<SettingsPageVisibility>,
     pub(super) hidden: Vec<String>,
     pub(super) is_held: bool,
-    pub(super) rows: Vec<Setting>,
+    pub(super) rows: Vec<SettingsPageRow>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Model {
+pub(super) struct SettingsPageModel {
     pub(super) alias: String,
     pub(super) model: String,
     pub(super) how: String,
@@ -50,7 +50,7 @@ pub(super) struct Model {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct PortalRow {
+pub(super) struct SettingsPagePortal {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) may: String,
@@ -59,19 +59,19 @@ pub(super) struct PortalRow {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Token {
+pub(super) struct SettingsPageToken {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) role: String,
     /// Whether plans and changesets can be approved with it, in words.
     pub(super) approves: &'static str,
     pub(super) by: String,
-    pub(super) at: When,
+    pub(super) at: TimeLabel,
 }
 
 /// The visibility rule of one role.
 #[derive(Debug, Clone)]
-pub(super) struct Rule {
+pub(super) struct SettingsPageVisibility {
     pub(super) role: &'static str,
     /// A description of what the role sees in addition to runs.
     pub(super) about: &'static str,
@@ -81,14 +81,17 @@ pub(super) struct Rule {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Setting {
+pub(super) struct SettingsPageRow {
     pub(super) key: String,
     pub(super) value: String,
     pub(super) origin: String,
     pub(super) about: &'static str,
 }
 
-pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+pub(super) async fn page(
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+) -> Response {
     let models = match models(&desk, &who).await {
         Ok(models) => models,
         Err(failure) => return trouble(&who, failure),
@@ -96,12 +99,12 @@ pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
     show(desk, who, move |site| gather(site, models)).await
 }
 
-async fn models(desk: &Desk, who: &Who) -> Result<Vec<ModelRow>, Failure> {
+async fn models(desk: &ServerState, who: &AuthenticatedCaller) -> Result<Vec<ModelRow>, Failure> {
     who.needs(ViewerRole::Developer)?;
     Ok(who.workshop(desk)?.models(None).await?.list())
 }
 
-fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFailures> {
+fn gather(site: &PageContext, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFailures> {
     let workshop = &site.workshop;
     let settings = &workshop.settings;
     let seen = workshop.who_sees();
@@ -116,7 +119,7 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFa
         Vec::new()
     };
     let redactor = workshop.caller().redactor();
-    let rows = rows.into_iter().map(|row| Setting {
+    let rows = rows.into_iter().map(|row| SettingsPageRow {
         key: row.key,
         value: redactor.redact(&row.value).into_owned(),
         origin: row.origin,
@@ -125,9 +128,9 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFa
     Ok(SettingsPage {
         frame: site.frame("settings", "Settings"),
         is_admin: site.is_admin(),
-        wrong: Wrong::of(site)?,
+        wrong: ProblemsPanel::of(site)?,
         models: models.into_iter().map(model).collect(),
-        policies: Policies::of(site)?,
+        policies: PoliciesPanel::of(site)?,
         grants: if site.is_admin() {
             workshop.grants()?
         } else {
@@ -143,14 +146,14 @@ fn gather(site: &Site, models: Vec<ModelRow>) -> Result<SettingsPage, WorkshopFa
     })
 }
 
-fn model(row: ModelRow) -> Model {
+fn model(row: ModelRow) -> SettingsPageModel {
     let card = row.card;
     let context = card.as_ref().and_then(|card| card.context);
     let price = card.and_then(|card| card.usd_per_million);
     let is_rehearsal = row.provider == Some(Provider::Rehearsal);
     let provider = row.provider.map(|provider| provider.to_string());
     let named = provider.zip(row.model);
-    Model {
+    SettingsPageModel {
         alias: row.alias,
         model: named.map_or(String::new(), |(provider, model)| {
             format!("{provider}:{model}")
@@ -165,8 +168,8 @@ fn model(row: ModelRow) -> Model {
     }
 }
 
-fn rule(it: RoleVisibility) -> Rule {
-    Rule {
+fn rule(it: RoleVisibility) -> SettingsPageVisibility {
+    SettingsPageVisibility {
         about: match it.role {
             "user" => "requests, plans, what came of each step, changesets, reports",
             "developer" => "also skills, usage, the journal, settings",
@@ -178,9 +181,9 @@ fn rule(it: RoleVisibility) -> Rule {
     }
 }
 
-fn portal(it: &Portal) -> PortalRow {
+fn portal(it: &Portal) -> SettingsPagePortal {
     let may: Vec<&str> = it.operations.iter().map(|may| may.as_str()).collect();
-    PortalRow {
+    SettingsPagePortal {
         name: it.name.clone(),
         path: it.path.display().to_string(),
         may: may.join(", "),
@@ -189,8 +192,8 @@ fn portal(it: &Portal) -> PortalRow {
     }
 }
 
-fn token(row: TokenRow) -> Token {
-    Token {
+fn token(row: TokenRow) -> SettingsPageToken {
+    SettingsPageToken {
         at: words::when(row.created),
         id: row.id,
         name: row.name,

@@ -10,11 +10,11 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Named, Site, Sought, show};
+use super::frame::{PageContext, PageFrame, PagePathParams, PageQueryParams, show};
 use super::words;
 use crate::api::standing_in;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// A file with more bytes than this is not shown.
 const LARGEST: u64 = 256 * 1024;
@@ -22,27 +22,27 @@ const LARGEST: u64 = 256 * 1024;
 /// The page that lists all skills.
 #[derive(Template)]
 #[template(path = "skills.html")]
-pub(super) struct Skills {
-    pub(super) frame: Frame,
-    pub(super) rows: Vec<Row>,
+pub(super) struct SkillsPage {
+    pub(super) frame: PageFrame,
+    pub(super) rows: Vec<SkillsPageRow>,
     pub(super) broken: Vec<(String, String)>,
 }
 
 /// A skill in the list.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct SkillsPageRow {
     pub(super) name: String,
     /// The portal whose project contains it.
     pub(super) portal: Option<String>,
     pub(super) description: String,
     pub(super) scope: String,
     pub(super) is_trusted: bool,
-    pub(super) stats: Option<Figures>,
+    pub(super) stats: Option<PerformanceFigures>,
 }
 
 /// The statistics of a skill or a role, formatted.
 #[derive(Debug, Clone)]
-pub(super) struct Figures {
+pub(super) struct PerformanceFigures {
     pub(super) runs: u64,
     pub(super) success: String,
     pub(super) turns: String,
@@ -54,17 +54,17 @@ pub(super) struct Figures {
 #[derive(Template)]
 #[template(path = "skill.html")]
 pub(super) struct SkillPage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) it: SkillDetail,
     pub(super) scope: String,
-    pub(super) stats: Option<Figures>,
+    pub(super) stats: Option<PerformanceFigures>,
     pub(super) lessons: Vec<SkillLesson>,
-    pub(super) files: Vec<FileShown>,
+    pub(super) files: Vec<SkillPageFile>,
 }
 
 /// A file of a skill.
 #[derive(Debug, Clone)]
-pub(super) struct FileShown {
+pub(super) struct SkillPageFile {
     pub(super) path: String,
     pub(super) about: String,
     pub(super) size: String,
@@ -72,20 +72,23 @@ pub(super) struct FileShown {
 }
 
 /// Shows the list of skills.
-pub(super) async fn page(State(desk): State<Arc<Desk>>, who: Who) -> Response {
+pub(super) async fn page(
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+) -> Response {
     show(desk, who, gather).await
 }
 
 /// Query parameters: where to look for the skill.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct FromWhere {
+pub(super) struct SkillPageQuery {
     /// The portal whose project contains it.
     portal: Option<String>,
 }
 
-fn gather(site: &Site) -> Result<Skills, WorkshopFailures> {
+fn gather(site: &PageContext) -> Result<SkillsPage, WorkshopFailures> {
     site.who.needs(ViewerRole::Developer)?;
-    let mut page = Skills {
+    let mut page = SkillsPage {
         frame: site.frame("skills", "Skills"),
         rows: Vec::new(),
         broken: Vec::new(),
@@ -105,18 +108,19 @@ fn gather(site: &Site) -> Result<Skills, WorkshopFailures> {
     Ok(page)
 }
 
-impl Skills {
-    fn add(&mut self, site: &Site, portal: Option<&str>, found: SkillList) {
+impl SkillsPage {
+    fn add(&mut self, site: &PageContext, portal: Option<&str>, found: SkillList) {
         let board = site.desk.board();
         let stats = &board.meter().skills;
-        self.rows.extend(found.skills.into_iter().map(|skill| Row {
-            stats: stats.get(&skill.name).map(figures),
-            portal: portal.map(str::to_owned),
-            scope: word(skill.scope),
-            is_trusted: skill.trusted,
-            name: skill.name,
-            description: skill.description,
-        }));
+        self.rows
+            .extend(found.skills.into_iter().map(|skill| SkillsPageRow {
+                stats: stats.get(&skill.name).map(figures),
+                portal: portal.map(str::to_owned),
+                scope: word(skill.scope),
+                is_trusted: skill.trusted,
+                name: skill.name,
+                description: skill.description,
+            }));
         self.broken.extend(found.broken.iter().map(|it| {
             let why: Vec<String> = it.complaints.iter().map(ToString::to_string).collect();
             (it.path.display().to_string(), why.join("; "))
@@ -126,10 +130,10 @@ impl Skills {
 
 /// Shows the page of one skill.
 pub(super) async fn one(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Named(name): Named,
-    Sought(from): Sought<FromWhere>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PagePathParams(name): PagePathParams,
+    PageQueryParams(from): PageQueryParams<SkillPageQuery>,
 ) -> Response {
     let portal = from.portal;
     show(desk, who, move |site| {
@@ -139,7 +143,7 @@ pub(super) async fn one(
 }
 
 fn gather_one(
-    site: &Site,
+    site: &PageContext,
     name: &str,
     portal: Option<&str>,
 ) -> Result<SkillPage, WorkshopFailures> {
@@ -161,7 +165,7 @@ fn gather_one(
         0,
     );
     let all = std::iter::once(head).chain(files).chain(scripts);
-    let files = all.map(|(path, about, bytes)| FileShown {
+    let files = all.map(|(path, about, bytes)| SkillPageFile {
         text: text_of(&it, &path),
         size: match bytes {
             0 => String::new(),
@@ -191,8 +195,8 @@ fn text_of(skill: &SkillDetail, path: &str) -> Option<String> {
 }
 
 /// Formats the statistics of a skill or a role.
-pub(super) fn figures(sums: &SkillStats) -> Figures {
-    Figures {
+pub(super) fn figures(sums: &SkillStats) -> PerformanceFigures {
+    PerformanceFigures {
         runs: sums.runs,
         success: words::percent(sums.success_rate()),
         turns: match sums.average_turns() {

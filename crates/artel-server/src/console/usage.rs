@@ -13,10 +13,10 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::Deserialize;
 
-use super::frame::{Frame, Site, Sought, show};
+use super::frame::{PageContext, PageFrame, PageQueryParams, show};
 use super::words;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// The numbers of days that can be shown.
 const DAYS: [u32; 4] = [7, 14, 30, 90];
@@ -40,32 +40,32 @@ const SMALL: (u64, u64) = (180, 24);
 #[derive(Template)]
 #[template(path = "usage.html")]
 pub(super) struct UsagePage {
-    pub(super) frame: Frame,
+    pub(super) frame: PageFrame,
     pub(super) days: u32,
     pub(super) spans: &'static [u32],
-    pub(super) total: Row,
-    pub(super) charts: Vec<Bars>,
-    pub(super) daily: Vec<Row>,
-    pub(super) groups: Vec<Group>,
-    pub(super) budgets: Vec<Budget>,
+    pub(super) total: UsagePageRow,
+    pub(super) charts: Vec<UsageBarChart>,
+    pub(super) daily: Vec<UsagePageRow>,
+    pub(super) groups: Vec<UsagePageGroup>,
+    pub(super) budgets: Vec<UsagePageBudget>,
 }
 
 /// A bar chart with one bar for each day.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Bars {
+pub(super) struct UsageBarChart {
     pub(super) title: &'static str,
     pub(super) width: u64,
     pub(super) height: u64,
     /// The baseline of the bars.
     pub(super) ground: u64,
     pub(super) most: String,
-    pub(super) bars: Vec<Bar>,
+    pub(super) bars: Vec<UsageBar>,
     pub(super) first: String,
     pub(super) last: String,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Bar {
+pub(super) struct UsageBar {
     pub(super) x: u64,
     pub(super) y: u64,
     pub(super) width: u64,
@@ -75,14 +75,14 @@ pub(super) struct Bar {
 
 /// Usage grouped by one dimension.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub(super) struct UsagePageGroup {
     pub(super) by: &'static str,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<UsagePageRow>,
 }
 
 /// A row of a usage table.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
+pub(super) struct UsagePageRow {
     pub(super) name: String,
     pub(super) calls: u64,
     pub(super) input: String,
@@ -92,12 +92,12 @@ pub(super) struct Row {
     /// Its share of all tokens, in percent.
     pub(super) share: u64,
     /// Charts of its tokens and cost by day.
-    pub(super) days: Vec<Bars>,
+    pub(super) days: Vec<UsageBarChart>,
 }
 
 /// A limit and what is left of it.
 #[derive(Debug, Clone)]
-pub(super) struct Budget {
+pub(super) struct UsagePageBudget {
     pub(super) whose: String,
     pub(super) period: &'static str,
     pub(super) used: String,
@@ -108,19 +108,19 @@ pub(super) struct Budget {
 
 /// Query parameters: the number of days.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct UsagePageQuery {
     days: Option<u32>,
 }
 
 pub(super) async fn page(
-    State(desk): State<Arc<Desk>>,
-    who: Who,
-    Sought(wanted): Sought<Wanted>,
+    State(desk): State<Arc<ServerState>>,
+    who: AuthenticatedCaller,
+    PageQueryParams(wanted): PageQueryParams<UsagePageQuery>,
 ) -> Response {
     show(desk, who, move |site| Ok(gather(site, &wanted)?)).await
 }
 
-fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
+fn gather(site: &PageContext, wanted: &UsagePageQuery) -> Result<UsagePage, Failure> {
     site.who.needs(ViewerRole::Developer)?;
     let days = wanted.days.filter(|days| DAYS.contains(days)).unwrap_or(14);
     let now = site.now();
@@ -136,7 +136,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
                 .filter(|row| row.group.first() == Some(name));
             small_bars(&every_day(own, days, now))
         };
-        Group {
+        UsagePageGroup {
             by: by.as_str(),
             rows: rows(&board.usage(&[*by], days, now).rows, *by, &all, days_of),
         }
@@ -158,7 +158,7 @@ fn gather(site: &Site, wanted: &Wanted) -> Result<UsagePage, Failure> {
         charts: vec![
             match all.cost {
                 // An empty chart says why it is empty.
-                Money(0) => Bars {
+                Money(0) => UsageBarChart {
                     most: words::spent(&all),
                     ..bars("Cost by day", &costs, |_| words::spent(&all))
                 },
@@ -205,15 +205,15 @@ fn rows(
     rows: &[artel_rules::usage::UsageGroupRow],
     by: UsageDimension,
     all: &UsageTotals,
-    days_of: impl Fn(&Option<String>) -> Vec<Bars>,
-) -> Vec<Row> {
+    days_of: impl Fn(&Option<String>) -> Vec<UsageBarChart>,
+) -> Vec<UsagePageRow> {
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.sum.cost.0, row.sum.tokens)));
     let shown = rows.into_iter().map(|it| {
         let name = it.group.first().cloned().flatten();
         let days = days_of(&name);
         let name = name.unwrap_or_else(|| format!("no {}", by.as_str()));
-        Row {
+        UsagePageRow {
             days,
             ..row(name, &it.sum, all)
         }
@@ -221,8 +221,8 @@ fn rows(
     shown.collect()
 }
 
-fn row(name: String, sum: &UsageTotals, all: &UsageTotals) -> Row {
-    Row {
+fn row(name: String, sum: &UsageTotals, all: &UsageTotals) -> UsagePageRow {
+    UsagePageRow {
         name,
         calls: sum.attempts,
         input: words::tokens(sum.input),
@@ -235,7 +235,7 @@ fn row(name: String, sum: &UsageTotals, all: &UsageTotals) -> Row {
 }
 
 /// Draws tokens and cost by day, for a table row.
-fn small_bars(daily: &[(String, UsageTotals)]) -> Vec<Bars> {
+fn small_bars(daily: &[(String, UsageTotals)]) -> Vec<UsageBarChart> {
     let each = |amount: fn(&UsageTotals) -> u64| -> Vec<(&str, u64)> {
         let days = daily.iter();
         days.map(|(day, sum)| (day.as_str(), amount(sum))).collect()
@@ -248,7 +248,7 @@ fn small_bars(daily: &[(String, UsageTotals)]) -> Vec<Bars> {
     ]
 }
 
-fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> Bars {
+fn bars(title: &'static str, days: &[(&str, u64)], shown: impl Fn(u64) -> String) -> UsageBarChart {
     bars_in((WIDTH, HEIGHT), title, days, shown)
 }
 
@@ -257,7 +257,7 @@ fn bars_in(
     title: &'static str,
     days: &[(&str, u64)],
     shown: impl Fn(u64) -> String,
-) -> Bars {
+) -> UsageBarChart {
     let most = days.iter().map(|(_, amount)| *amount).max().unwrap_or(0);
     let ground = height - 1;
     let room = ground - 4;
@@ -266,7 +266,7 @@ fn bars_in(
         // A bar whose amount is not zero is always visible.
         let high = amount.saturating_mul(room).checked_div(most).unwrap_or(0);
         let high = high.max(u64::from(*amount > 0));
-        Bar {
+        UsageBar {
             x: at as u64 * step + 1,
             y: ground - high,
             width: step.saturating_sub(2).max(1),
@@ -275,7 +275,7 @@ fn bars_in(
         }
     };
     let ends = |day: Option<&(&str, u64)>| day.map_or(String::new(), |(day, _)| (*day).to_owned());
-    Bars {
+    UsageBarChart {
         title,
         width,
         height,
@@ -289,8 +289,8 @@ fn bars_in(
 
 /// Returns a row for each limited measure, the one nearer to its limit first: either of
 /// them can end a run by itself.
-fn budgets(it: &BudgetStatus) -> Vec<Budget> {
-    let row = |used: u64, limit: u64, shown: fn(u64) -> String| Budget {
+fn budgets(it: &BudgetStatus) -> Vec<UsagePageBudget> {
+    let row = |used: u64, limit: u64, shown: fn(u64) -> String| UsagePageBudget {
         whose: it.level.to_string(),
         period: it.period.map_or("in all", |period| period.as_str()),
         used: shown(used),
@@ -309,7 +309,7 @@ fn budgets(it: &BudgetStatus) -> Vec<Budget> {
         let shown = |count| format!("{} tokens", words::tokens(count));
         row(it.used.tokens.0, limit, shown)
     });
-    let mut rows: Vec<Budget> = [money, tokens].into_iter().flatten().collect();
+    let mut rows: Vec<UsagePageBudget> = [money, tokens].into_iter().flatten().collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.percent));
     rows
 }

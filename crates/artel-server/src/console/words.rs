@@ -14,7 +14,7 @@ use askama::filters::HtmlSafe;
     ext = "html",
     source = r#"<time datetime="{{ exact }}">{{ text }}</time>"#
 )]
-pub(super) struct When {
+pub(super) struct TimeLabel {
     /// As RFC 3339.
     pub(super) exact: String,
     /// To the minute, in UTC.
@@ -27,13 +27,13 @@ pub(super) struct When {
     ext = "html",
     source = r#"<span class="state {{ class }}"><span aria-hidden="true">{{ sign }}</span> {{ word }}</span>"#
 )]
-pub(super) struct State {
+pub(super) struct StateLabel {
     pub(super) sign: &'static str,
     pub(super) word: &'static str,
     pub(super) class: &'static str,
 }
 
-impl From<bool> for State {
+impl From<bool> for StateLabel {
     /// Returns the state of something that holds or does not.
     fn from(holds: bool) -> Self {
         let (sign, word, class) = if holds {
@@ -46,13 +46,13 @@ impl From<bool> for State {
 }
 
 // The two templates escape their values themselves.
-impl HtmlSafe for When {}
-impl HtmlSafe for State {}
+impl HtmlSafe for TimeLabel {}
+impl HtmlSafe for StateLabel {}
 
-pub(super) fn when(at: Timestamp) -> When {
+pub(super) fn when(at: Timestamp) -> TimeLabel {
     let exact = at.to_string();
     let text = exact.chars().take(16).collect::<String>().replace('T', " ");
-    When { exact, text }
+    TimeLabel { exact, text }
 }
 
 /// Formats a time to the second.
@@ -125,7 +125,7 @@ pub(super) fn short(text: &str, longest: usize) -> String {
 }
 
 /// Returns the state to show for a run.
-pub(super) fn standing(standing: RunStatus) -> State {
+pub(super) fn standing(standing: RunStatus) -> StateLabel {
     let (sign, class) = match standing {
         RunStatus::Running => ("▶", "going"),
         RunStatus::Paused => ("⏸", "waits"),
@@ -136,7 +136,7 @@ pub(super) fn standing(standing: RunStatus) -> State {
         RunStatus::Failed => ("✗", "bad"),
         RunStatus::Cancelled => ("⊘", "off"),
     };
-    State {
+    StateLabel {
         sign,
         word: standing.words(),
         class,
@@ -144,7 +144,7 @@ pub(super) fn standing(standing: RunStatus) -> State {
 }
 
 /// Returns the state to show for a step.
-pub(super) fn step(state: StepState) -> State {
+pub(super) fn step(state: StepState) -> StateLabel {
     let (sign, class) = match state {
         StepState::Waiting => ("○", "off"),
         StepState::Running => ("▶", "going"),
@@ -153,7 +153,7 @@ pub(super) fn step(state: StepState) -> State {
         StepState::Failed => ("✗", "bad"),
         StepState::Skipped => ("⊘", "off"),
     };
-    State {
+    StateLabel {
         sign,
         word: state.as_str(),
         class,
@@ -161,14 +161,14 @@ pub(super) fn step(state: StepState) -> State {
 }
 
 /// The state to show for a step that waits for a person.
-pub(super) const WAITS: State = State {
+pub(super) const WAITS: StateLabel = StateLabel {
     sign: "?",
     word: "waits for you",
     class: "waits",
 };
 
 /// Returns the state to show for a request, a plan or a changeset, by its word.
-pub(super) fn state(word: &'static str) -> State {
+pub(super) fn state(word: &'static str) -> StateLabel {
     let (sign, class) = match word {
         "done" | "merged" | "answered" | "completed" => ("✓", "good"),
         "failed" => ("✗", "bad"),
@@ -176,7 +176,7 @@ pub(super) fn state(word: &'static str) -> State {
         "review" | "planned" | "open" => ("?", "waits"),
         _ => ("▶", "going"),
     };
-    State { sign, word, class }
+    StateLabel { sign, word, class }
 }
 
 /// Returns the sign and the CSS class for a line of a story.

@@ -6,47 +6,47 @@ use artel_workshop::{ProviderSuspensionCause, SuspendedProvider};
 use askama::Template;
 use askama::filters::HtmlSafe;
 
-use super::coded::{Coded, coded};
-use super::frame::Site;
-use super::words::{self, When};
+use super::coded::{InlineCodeText, coded};
+use super::frame::PageContext;
+use super::words::{self, TimeLabel};
 
 /// The problems that the viewer can do something about.
 #[derive(Debug, Clone, Default, Template)]
 #[template(path = "wrong.html")]
-pub(super) struct Wrong {
+pub(super) struct ProblemsPanel {
     /// Why the last change of settings is not in force.
-    pub(super) refused: Vec<Coded>,
+    pub(super) refused: Vec<InlineCodeText>,
     /// Tasks that were interrupted by a fault since the daemon started.
-    pub(super) faltered: Vec<Coded>,
+    pub(super) faltered: Vec<InlineCodeText>,
     /// The providers that are not called at present.
-    pub(super) held: Vec<Held>,
+    pub(super) held: Vec<ProblemsPanelProvider>,
     /// Whether the viewer may have them called again at once.
     pub(super) can_reset: bool,
 }
 
 /// A provider that is not called for a while.
 #[derive(Debug, Clone)]
-pub(super) struct Held {
+pub(super) struct ProblemsPanelProvider {
     pub(super) name: String,
     /// Its condition until then, in words.
     pub(super) how: &'static str,
-    pub(super) until: When,
+    pub(super) until: TimeLabel,
     pub(super) why: String,
 }
 
 // The template escapes its values itself.
-impl HtmlSafe for Wrong {}
+impl HtmlSafe for ProblemsPanel {}
 
-impl Wrong {
+impl ProblemsPanel {
     /// Collects the problems. They name settings and files, so only developers see them.
-    pub(super) fn of(site: &Site) -> Result<Self, Failure> {
+    pub(super) fn of(site: &PageContext) -> Result<Self, Failure> {
         if !site.is_developer() {
             return Ok(Self::default());
         }
         let trouble = site.workshop.daemon_trouble()?;
         let redactor = site.workshop.caller().redactor();
         let held = site.desk.board().held_back(site.now());
-        let one = |it: SuspendedProvider| Held {
+        let one = |it: SuspendedProvider| ProblemsPanelProvider {
             name: it.name,
             how: match it.by {
                 ProviderSuspensionCause::Itself => "is paused",

@@ -9,8 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use crate::connections::{BODY_SIZE, HEAD_SIZE};
-use crate::desk::Desk;
-use crate::door::CalledAs;
+use crate::desk::ServerState;
+use crate::door::CalledHostKind;
 
 /// The content security policy of pages: only this server's resources, and no inline code.
 const CONTENT: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -46,7 +46,7 @@ pub(crate) async fn headers(request: Request, next: Next) -> Response {
 /// Refuses requests from other sites, and requests to a host name that is not the server's,
 /// before anything else is checked. All of them get the same response.
 pub(crate) async fn guard(
-    State(desk): State<Arc<Desk>>,
+    State(desk): State<Arc<ServerState>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -77,7 +77,7 @@ fn refused(status: StatusCode, why: &'static str) -> Response {
 
 /// Returns by which kind of name the server was called, or `None` if the request comes from
 /// another site or the name is not the server's.
-fn called(desk: &Desk, request: &Request) -> Option<CalledAs> {
+fn called(desk: &ServerState, request: &Request) -> Option<CalledHostKind> {
     let headers = request.headers();
     let host = only(headers, header::HOST)?;
     let called = desk.hosts.called(host)?;

@@ -9,11 +9,11 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use artel_workshop::ConsoleHostName;
 
-use crate::listen::Reach;
+use crate::listen::ListenReach;
 
 /// The kind of name by which the server was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CalledAs {
+pub(crate) enum CalledHostKind {
     /// The console's own name on this machine: a cookie counts.
     Console,
     /// The name that a proxy gives the console: a cookie counts, and is only sent over TLS.
@@ -22,7 +22,7 @@ pub(crate) enum CalledAs {
     Address,
 }
 
-impl CalledAs {
+impl CalledHostKind {
     /// Returns whether a cookie counts at this name.
     pub(crate) fn takes_cookies(self) -> bool {
         self != Self::Address
@@ -31,14 +31,14 @@ impl CalledAs {
 
 /// The allowed values of `Host`.
 #[derive(Debug, Clone)]
-pub(crate) struct Hosts {
+pub(crate) struct AllowedHosts {
     console: ConsoleHostName,
     /// Names of a proxy that belong to this console alone.
     proxied: Vec<String>,
     addresses: Vec<String>,
 }
 
-impl Hosts {
+impl AllowedHosts {
     /// Allows the console's name, the bound address, the loopback names, and the names in
     /// the settings.
     ///
@@ -68,15 +68,17 @@ impl Hosts {
     }
 
     /// Returns the kind of name in a `Host` header, or `None` if it is not allowed.
-    pub(crate) fn called(&self, host: &str) -> Option<CalledAs> {
+    pub(crate) fn called(&self, host: &str) -> Option<CalledHostKind> {
         let host = host.to_ascii_lowercase();
         if self.console.is_in(&host) {
-            return Some(CalledAs::Console);
+            return Some(CalledHostKind::Console);
         }
         if self.proxied.contains(&host) {
-            return Some(CalledAs::Proxied);
+            return Some(CalledHostKind::Proxied);
         }
-        self.addresses.contains(&host).then_some(CalledAs::Address)
+        self.addresses
+            .contains(&host)
+            .then_some(CalledHostKind::Address)
     }
 
     /// Returns whether an `Origin` belongs to the pages served at a `Host`. At the console
@@ -89,8 +91,10 @@ impl Hosts {
             return false;
         };
         match self.called(host) {
-            Some(CalledAs::Console | CalledAs::Proxied) => from.eq_ignore_ascii_case(host),
-            Some(CalledAs::Address) => {
+            Some(CalledHostKind::Console | CalledHostKind::Proxied) => {
+                from.eq_ignore_ascii_case(host)
+            }
+            Some(CalledHostKind::Address) => {
                 let from = from.to_ascii_lowercase();
                 self.addresses.contains(&from) || self.proxied.contains(&from)
             }
@@ -126,9 +130,9 @@ pub fn console_bases(console: &ConsoleHostName, listen: &str, hosts: &[String]) 
         return bases;
     };
     let here = format!("http://{console}:{}", bound.port());
-    match crate::listen::Address::reach_of(listen) {
-        Reach::Public => bases.push(here),
-        Reach::Loopback => bases.insert(0, here),
+    match crate::listen::ListenAddress::reach_of(listen) {
+        ListenReach::Public => bases.push(here),
+        ListenReach::Loopback => bases.insert(0, here),
     }
     bases
 }
@@ -144,7 +148,7 @@ fn is_where_localhost_leads(ip: IpAddr) -> bool {
 mod tests {
     use artel_workshop::ConsoleHostName;
 
-    use super::{CalledAs, Hosts, console_bases};
+    use super::{AllowedHosts, CalledHostKind, console_bases};
 
     const NAME: &str = "018f2b3c-0f1e2d3c4b5a69788796a5b4c3d2e1f0.localhost";
 
@@ -159,7 +163,7 @@ mod tests {
     #[test]
     fn on_every_address_loopback_and_names_from_the_settings_call_it() {
         let bound = "0.0.0.0:7717".parse().unwrap();
-        let hosts = Hosts::of(bound, name(), &words(&["artel.example"]));
+        let hosts = AllowedHosts::of(bound, name(), &words(&["artel.example"]));
         for name in ["127.0.0.1:7717", "localhost:7717", "artel.example"] {
             assert!(hosts.called(name).is_some(), "{name}");
         }
@@ -171,10 +175,10 @@ mod tests {
     #[test]
     fn only_its_own_names_and_cookies_at_the_consoles() {
         let bound = "127.0.0.1:7717".parse().unwrap();
-        let hosts = Hosts::of(bound, name(), &words(&["artel.example"]));
+        let hosts = AllowedHosts::of(bound, name(), &words(&["artel.example"]));
         let forwarded = format!("{NAME}:9000");
-        let (console, address) = (Some(CalledAs::Console), Some(CalledAs::Address));
-        let proxied = Some(CalledAs::Proxied);
+        let (console, address) = (Some(CalledHostKind::Console), Some(CalledHostKind::Address));
+        let proxied = Some(CalledHostKind::Proxied);
         for (host, called) in [
             (NAME, console),
             (&forwarded, console),
@@ -206,7 +210,7 @@ mod tests {
     #[test]
     fn a_page_of_the_console_acts_at_its_own_host_and_port_alone() {
         let bound = "127.0.0.1:7717".parse().unwrap();
-        let hosts = Hosts::of(bound, name(), &words(&["artel.example"]));
+        let hosts = AllowedHosts::of(bound, name(), &words(&["artel.example"]));
         let own = format!("{NAME}:7717");
         for (host, origin, is_fine) in [
             (own.as_str(), format!("http://{NAME}:7717"), true),
@@ -244,13 +248,13 @@ mod tests {
             "[::1]:9000",
             "192.168.0.7:80",
         ];
-        let hosts = Hosts::of(bound, name(), &words(&shared));
+        let hosts = AllowedHosts::of(bound, name(), &words(&shared));
         for host in shared {
-            assert_eq!(hosts.called(host), Some(CalledAs::Address), "{host}");
+            assert_eq!(hosts.called(host), Some(CalledHostKind::Address), "{host}");
         }
         for host in ["artel.example:8443", "devbox:7717", "devbox"] {
-            let hosts = Hosts::of(bound, name(), &words(&[host]));
-            assert_eq!(hosts.called(host), Some(CalledAs::Proxied), "{host}");
+            let hosts = AllowedHosts::of(bound, name(), &words(&[host]));
+            assert_eq!(hosts.called(host), Some(CalledHostKind::Proxied), "{host}");
         }
     }
 

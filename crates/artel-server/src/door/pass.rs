@@ -11,9 +11,9 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::api::Refusal;
-use crate::desk::Desk;
-use crate::door::CalledAs;
+use crate::api::ApiError;
+use crate::desk::ServerState;
+use crate::door::CalledHostKind;
 
 /// Header in which pages send the key of their sign-in. The key is in no cookie.
 const PROOF: &str = "x-artel-proof";
@@ -31,14 +31,14 @@ const OPEN: &[&str] = &[
 
 /// The authenticated sender of a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Who {
+pub(crate) struct AuthenticatedCaller {
     /// The person or program.
     pub(crate) pass: AuthenticatedPrincipal,
     /// The sign-in at the console; `None` for a token.
     pub(crate) sign_in: Option<SignIn>,
 }
 
-impl Who {
+impl AuthenticatedCaller {
     /// Fails if the sender's role is lower than `role`.
     pub(crate) fn needs(&self, role: ViewerRole) -> Result<(), Failure> {
         if self.pass.role >= role {
@@ -80,24 +80,24 @@ impl Who {
     }
 
     /// Returns the workshop as used by the sender: their name stands on what it records.
-    pub(crate) fn workshop(&self, desk: &Desk) -> Result<Arc<Workshop>, Failure> {
+    pub(crate) fn workshop(&self, desk: &ServerState) -> Result<Arc<Workshop>, Failure> {
         desk.workshop_of(&self.pass)
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Who {
-    type Rejection = Refusal;
+impl<S: Sync> FromRequestParts<S> for AuthenticatedCaller {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let who = parts.extensions.get::<Self>().cloned();
-        who.ok_or_else(|| Refusal(unknown()))
+        who.ok_or_else(|| ApiError(unknown()))
     }
 }
 
 /// Refuses unauthenticated requests, except to the few open paths. Also refuses changes
 /// that were not sent the way programs and our own pages send them.
 pub(crate) async fn admit(
-    State(desk): State<Arc<Desk>>,
+    State(desk): State<Arc<ServerState>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -119,21 +119,21 @@ pub(crate) async fn admit(
     next.run(request).await
 }
 
-fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
+fn find(desk: &ServerState, request: &Request) -> Result<AuthenticatedCaller, Box<Response>> {
     let headers = request.headers();
-    let broken = |failure: Failure| Box::new(Refusal(failure).into_response());
+    let broken = |failure: Failure| Box::new(ApiError(failure).into_response());
     if let Some(token) = bearer(headers) {
         let from = peer(request);
         // Wrong tokens from the same address never delay a valid one.
         if let Some(pass) = desk.token(token).map_err(broken)? {
             let sign_in = None;
-            return Ok(Who { pass, sign_in });
+            return Ok(AuthenticatedCaller { pass, sign_in });
         }
         if desk.wrong.is_too_many(from) {
             let failure =
                 Failure::new(FailureCode::H009, "too many wrong tokens from this address")
                     .advise("wait a minute");
-            let answer = (StatusCode::TOO_MANY_REQUESTS, Refusal(failure).body());
+            let answer = (StatusCode::TOO_MANY_REQUESTS, ApiError(failure).body());
             return Err(Box::new(answer.into_response()));
         }
         desk.wrong.count(from);
@@ -141,28 +141,28 @@ fn find(desk: &Desk, request: &Request) -> Result<Who, Box<Response>> {
     }
     // Cookies set at a shared address are also sent to every other program that listens
     // there.
-    let called = request.extensions().get::<CalledAs>();
+    let called = request.extensions().get::<CalledHostKind>();
     if called.is_some_and(|called| called.takes_cookies())
         && let Some(shown) = cookie(headers, &desk.cookie)
         && let Some(sign_in) = desk.sign_in(shown).map_err(broken)?
     {
         let pass = sign_in.pass.clone();
         let sign_in = Some(sign_in);
-        return Ok(Who { pass, sign_in });
+        return Ok(AuthenticatedCaller { pass, sign_in });
     }
     Err(Box::new(stranger(request)))
 }
 
 /// Checks that a change was intended: the body must be JSON, and with a cookie the page's
 /// key must be sent as well, because browsers add cookies to any request.
-fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
+fn is_meant(who: &AuthenticatedCaller, headers: &HeaderMap) -> Result<(), Box<Response>> {
     if let Some(sign_in) = &who.sign_in {
         let shown = headers.get(PROOF).and_then(|value| value.to_str().ok());
         if !shown.is_some_and(|shown| sign_in.has_key(shown)) {
             let failure = Failure::new(FailureCode::H007, "this page can read and not act")
                 .because("it has no key, or that of another sign-in")
                 .advise("`artel open`, and follow its link in this browser");
-            return Err(Box::new(Refusal(failure).into_response()));
+            return Err(Box::new(ApiError(failure).into_response()));
         }
     }
     let kind = headers.get(header::CONTENT_TYPE);
@@ -173,12 +173,12 @@ fn is_meant(who: &Who, headers: &HeaderMap) -> Result<(), Box<Response>> {
     }
     let failure = Failure::new(FailureCode::C004, "what changes something is sent as JSON")
         .advise("send `Content-Type: application/json`");
-    let answer = (StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal(failure).body());
+    let answer = (StatusCode::UNSUPPORTED_MEDIA_TYPE, ApiError(failure).body());
     Err(Box::new(answer.into_response()))
 }
 
 /// Refuses changes that arrive faster than the settings allow.
-fn in_time(desk: &Desk, who: &Who) -> Result<(), Box<Response>> {
+fn in_time(desk: &ServerState, who: &AuthenticatedCaller) -> Result<(), Box<Response>> {
     let most = desk.workshop().settings.server.acts_per_second.value;
     let Err(wait) = desk.rate.take(&who.pass.id, most) else {
         return Ok(());
@@ -186,7 +186,7 @@ fn in_time(desk: &Desk, who: &Who) -> Result<(), Box<Response>> {
     let failure = Failure::new(FailureCode::H009, "too much is sent at once")
         .because(format!("at most {most} a second change something"))
         .advise("send it more slowly, or raise `server.acts_per_second`");
-    let mut response = Refusal(failure).into_response();
+    let mut response = ApiError(failure).into_response();
     let seconds = header::HeaderValue::from(wait.as_secs() + 1);
     response.headers_mut().insert(header::RETRY_AFTER, seconds);
     Err(Box::new(response))
@@ -222,7 +222,7 @@ fn stranger(request: &Request) -> Response {
     let path = request.uri().path();
     let is_program = path.starts_with("/api/") || path == "/metrics";
     let mut response = if is_program {
-        (StatusCode::UNAUTHORIZED, Refusal(unknown()).body()).into_response()
+        (StatusCode::UNAUTHORIZED, ApiError(unknown()).body()).into_response()
     } else {
         (StatusCode::UNAUTHORIZED, crate::console::stranger()).into_response()
     };

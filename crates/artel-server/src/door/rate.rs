@@ -12,17 +12,17 @@ const SAVED: u64 = 5;
 
 /// The remaining allowance of each token or sign-in, by id.
 #[derive(Debug, Default)]
-pub(crate) struct Rate(Mutex<HashMap<String, Bucket>>);
+pub(crate) struct ChangeRateLimiter(Mutex<HashMap<String, RateLimitBucket>>);
 
 /// A token bucket, which refills over time.
 #[derive(Debug)]
-struct Bucket {
+struct RateLimitBucket {
     /// Remaining changes, in millionths.
     left: u64,
     since: Instant,
 }
 
-impl Rate {
+impl ChangeRateLimiter {
     /// Takes one change from the caller's allowance of `a_second` changes per second. On
     /// failure, returns how long to wait.
     pub(crate) fn take(&self, id: &str, a_second: u64) -> Result<(), Duration> {
@@ -32,7 +32,7 @@ impl Rate {
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // A caller that paused this long would have a full bucket again, like a new one.
         buckets.retain(|_, bucket| bucket.since + Duration::from_secs(SAVED) > now);
-        let bucket = buckets.entry(id.to_owned()).or_insert(Bucket {
+        let bucket = buckets.entry(id.to_owned()).or_insert(RateLimitBucket {
             left: full,
             since: now,
         });
@@ -55,11 +55,11 @@ impl Rate {
 mod tests {
     use std::time::Duration;
 
-    use super::{Rate, SAVED};
+    use super::{ChangeRateLimiter, SAVED};
 
     #[tokio::test(start_paused = true)]
     async fn what_is_too_fast_waits_and_others_do_not() {
-        let rate = Rate::default();
+        let rate = ChangeRateLimiter::default();
         for _ in 0..10 * SAVED {
             rate.take("ada", 10).unwrap();
         }

@@ -17,9 +17,9 @@ const SPAN: Duration = Duration::from_secs(60);
 
 /// The number of wrong tokens in the current time window, by IP address.
 #[derive(Debug, Default)]
-pub(crate) struct Wrong(Mutex<HashMap<IpAddr, (Instant, u32)>>);
+pub(crate) struct WrongTokenCounter(Mutex<HashMap<IpAddr, (Instant, u32)>>);
 
-impl Wrong {
+impl WrongTokenCounter {
     /// Returns whether an address must wait before it may try another unknown token.
     pub(crate) fn is_too_many(&self, from: IpAddr) -> bool {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,11 +41,11 @@ impl Wrong {
 mod tests {
     use std::time::Duration;
 
-    use super::{MOST, Wrong};
+    use super::{MOST, WrongTokenCounter};
 
     #[tokio::test(start_paused = true)]
     async fn after_many_wrong_ones_an_address_waits_a_minute() {
-        let wrong = Wrong::default();
+        let wrong = WrongTokenCounter::default();
         let (here, there) = ("127.0.0.1".parse().unwrap(), "127.0.0.2".parse().unwrap());
         for _ in 0..MOST {
             assert!(!wrong.is_too_many(here));

@@ -12,18 +12,18 @@ use tokio::sync::Notify;
 
 /// Registry of the tasks that wait for a person.
 #[derive(Debug, Clone, Default)]
-pub(super) struct AllAsking(Arc<Inner>);
+pub(super) struct TaskActivityRegistry(Arc<TaskActivityRegistryInner>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct TaskActivityRegistryInner {
     /// The activities of each task that has any.
-    open: Mutex<HashMap<u64, Holds>>,
+    open: Mutex<HashMap<u64, TaskActivityCounts>>,
     news: Notify,
 }
 
 /// Counts of the activities of one task.
 #[derive(Debug, Default, PartialEq)]
-struct Holds {
+struct TaskActivityCounts {
     /// Open questions.
     questions: usize,
     /// Parts that a person paused.
@@ -34,7 +34,7 @@ struct Holds {
 
 /// A kind of activity.
 #[derive(Debug, Clone, Copy)]
-enum Sort {
+enum TaskActivityKind {
     Question,
     Rest,
     Work,
@@ -42,29 +42,29 @@ enum Sort {
 
 /// Reports the questions and pauses of one task.
 #[derive(Debug, Clone)]
-pub(super) struct Asks {
-    all: AllAsking,
+pub(super) struct TaskActivityTracker {
+    all: TaskActivityRegistry,
     number: u64,
 }
 
 /// An approver that waits for an answer from elsewhere and meanwhile counts the task as
 /// waiting.
-pub(super) struct Aside {
+pub(super) struct WaitCountingApprover {
     pub(super) inner: RemoteApprover,
-    pub(super) asks: Asks,
+    pub(super) asks: TaskActivityTracker,
 }
 
 /// Counts one activity of a task until it is dropped.
-struct Open {
-    asks: Asks,
-    sort: Sort,
+struct TaskActivityGuard {
+    asks: TaskActivityTracker,
+    sort: TaskActivityKind,
 }
 
-impl AllAsking {
+impl TaskActivityRegistry {
     /// Returns the tracker for the task with this number.
-    pub(super) fn of(&self, number: u64) -> Asks {
+    pub(super) fn of(&self, number: u64) -> TaskActivityTracker {
         let all = self.clone();
-        Asks { all, number }
+        TaskActivityTracker { all, number }
     }
 
     /// Returns how many tasks wait for a person.
@@ -78,27 +78,27 @@ impl AllAsking {
         self.0.news.notified().await;
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<u64, Holds>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<u64, TaskActivityCounts>> {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Holds {
+impl TaskActivityCounts {
     fn is_aside(&self) -> bool {
         self.questions > 0 || self.rests > 0 && self.works == 0
     }
 
-    fn count_of(&mut self, sort: Sort) -> &mut usize {
+    fn count_of(&mut self, sort: TaskActivityKind) -> &mut usize {
         match sort {
-            Sort::Question => &mut self.questions,
-            Sort::Rest => &mut self.rests,
-            Sort::Work => &mut self.works,
+            TaskActivityKind::Question => &mut self.questions,
+            TaskActivityKind::Rest => &mut self.rests,
+            TaskActivityKind::Work => &mut self.works,
         }
     }
 }
 
-impl Asks {
-    fn open(&self, sort: Sort) -> Open {
+impl TaskActivityTracker {
+    fn open(&self, sort: TaskActivityKind) -> TaskActivityGuard {
         *self
             .all
             .open()
@@ -106,20 +106,20 @@ impl Asks {
             .or_default()
             .count_of(sort) += 1;
         self.all.0.news.notify_one();
-        Open {
+        TaskActivityGuard {
             asks: self.clone(),
             sort,
         }
     }
 }
 
-impl Drop for Open {
+impl Drop for TaskActivityGuard {
     fn drop(&mut self) {
-        let Asks { all, number } = &self.asks;
+        let TaskActivityTracker { all, number } = &self.asks;
         let mut open = all.open();
         if let Some(holds) = open.get_mut(number) {
             *holds.count_of(self.sort) -= 1;
-            if *holds == Holds::default() {
+            if *holds == TaskActivityCounts::default() {
                 open.remove(number);
             }
         }
@@ -128,9 +128,9 @@ impl Drop for Open {
     }
 }
 
-impl ToolCallApprover for Aside {
+impl ToolCallApprover for WaitCountingApprover {
     fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
-        let _open = self.asks.open(Sort::Question);
+        let _open = self.asks.open(TaskActivityKind::Question);
         self.inner.approve(question)
     }
 
@@ -141,7 +141,7 @@ impl ToolCallApprover for Aside {
 
 /// Nobody watches the output; only pauses and work are counted, so that paused tasks make
 /// room.
-impl RunObserver for Asks {
+impl RunObserver for TaskActivityTracker {
     fn words(&self, _: &str) {}
     fn begins(&self) {}
     fn output(&self, _: &str) {}
@@ -149,11 +149,11 @@ impl RunObserver for Asks {
     fn notice(&self, _: &str) {}
 
     fn rests(&self) -> Option<Spell> {
-        Some(Box::new(self.open(Sort::Rest)))
+        Some(Box::new(self.open(TaskActivityKind::Rest)))
     }
 
     fn works(&self) -> Option<Spell> {
-        Some(Box::new(self.open(Sort::Work)))
+        Some(Box::new(self.open(TaskActivityKind::Work)))
     }
 }
 
@@ -163,11 +163,11 @@ mod tests {
 
     #[test]
     fn whoever_has_a_question_counts_once_until_the_last_is_answered() {
-        let all = AllAsking::default();
+        let all = TaskActivityRegistry::default();
         let (one, other) = (all.of(1), all.of(2));
-        let first = one.open(Sort::Question);
-        let second = one.open(Sort::Question);
-        let third = other.open(Sort::Question);
+        let first = one.open(TaskActivityKind::Question);
+        let second = one.open(TaskActivityKind::Question);
+        let third = other.open(TaskActivityKind::Question);
         assert_eq!(all.count(), 2);
         drop(first);
         assert_eq!(all.count(), 2);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn whoever_rests_counts_unless_a_part_of_it_is_at_work() {
-        let all = AllAsking::default();
+        let all = TaskActivityRegistry::default();
         let one = all.of(1);
         let work = one.works();
         assert_eq!(all.count(), 0);

@@ -9,27 +9,27 @@ use artel_workshop::{
     AttentionItem, AttentionKind, DriverProcesses, RunIndexQuery, RunStatus, WorkRow, WorkshopIndex,
 };
 
-use super::Task;
-use crate::desk::Desk;
+use super::SchedulerTask;
+use crate::desk::ServerState;
 
 /// Maximum number of runs without a plan that are taken up at once; the next sweep finds
 /// the others.
 const MOST_LEFT: usize = 1_000;
 
 /// A leftover task: what it is, its title and its urgency.
-pub(super) type LeftOver = (Task, String, Urgency);
+pub(super) type LeftoverTask = (SchedulerTask, String, Urgency);
 
 /// Returns the tasks that no process drives and that can continue.
-pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
+pub(super) fn left(desk: &ServerState) -> Result<Vec<LeftoverTask>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let board = desk.board();
     let waits = board.waiting(&drivers).into_iter();
     let works = waits.filter(|it| it.kind == AttentionKind::Left);
     let left = |it: Arc<AttentionItem>| {
         let urgency = on_board(&board, it.trace).unwrap_or_default();
-        (Task::Work(it.trace), it.title.clone(), urgency)
+        (SchedulerTask::Work(it.trace), it.title.clone(), urgency)
     };
-    let mut left: Vec<LeftOver> = works.map(left).collect();
+    let mut left: Vec<LeftoverTask> = works.map(left).collect();
     let wanted = RunIndexQuery {
         state: Some(RunStatus::Left),
         limit: MOST_LEFT,
@@ -37,14 +37,14 @@ pub(super) fn left(desk: &Desk) -> Result<Vec<LeftOver>, Failure> {
     };
     for row in board.runs(&wanted, &drivers).rows {
         if row.parent.is_none() && board.work(row.trace, &drivers).is_none() {
-            left.push((Task::Run(row.run), row.title, Urgency::High));
+            left.push((SchedulerTask::Run(row.run), row.title, Urgency::High));
         }
     }
     Ok(left)
 }
 
 /// Returns the ids and titles of the tasks that people paused.
-pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn paused(desk: &ServerState) -> Result<Vec<(String, String)>, Failure> {
     let drivers = desk.workshop().drivers_now()?;
     let waits = desk.board().waiting(&drivers).into_iter();
     let paused = waits.filter(|it| it.kind == AttentionKind::Paused);
@@ -52,7 +52,7 @@ pub(super) fn paused(desk: &Desk) -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// Returns the urgency of a piece of work, or `None` if there is none with this trace.
-pub(super) fn urgency(desk: &Desk, trace: TraceId) -> Option<Urgency> {
+pub(super) fn urgency(desk: &ServerState, trace: TraceId) -> Option<Urgency> {
     // It may be too new for the index.
     on_board(&desk.board(), trace).or_else(|| {
         let request = desk.workshop().work(trace).ok()?.request;

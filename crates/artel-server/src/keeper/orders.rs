@@ -8,21 +8,21 @@ use artel_types::{Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{RunStartOptions, Workshop};
 use tokio::sync::{mpsc, oneshot};
 
-use super::Task;
-use crate::desk::Desk;
+use super::SchedulerTask;
+use crate::desk::ServerState;
 
 /// A command for the scheduler.
-pub(crate) enum Order {
+pub(crate) enum SchedulerCommand {
     /// Resume a task soon, because a person waits for it.
-    GoOn(Task),
+    GoOn(SchedulerTask),
     /// Queue a piece of work that was found, by its urgency.
     Found(TraceId),
     /// Start a run.
-    Begin(Begin),
+    Begin(StartRunCommand),
 }
 
 /// A run to start in a person's or program's name.
-pub(crate) struct Begin {
+pub(crate) struct StartRunCommand {
     pub(super) workshop: Arc<Workshop>,
     pub(super) order: RunStartOptions,
     /// Receives why the run did not start, or `None` once it is over.
@@ -30,12 +30,12 @@ pub(crate) struct Begin {
 }
 
 /// The channel of commands to the scheduler.
-pub(crate) struct Orders {
-    sender: mpsc::UnboundedSender<Order>,
-    receiver: Mutex<Option<mpsc::UnboundedReceiver<Order>>>,
+pub(crate) struct SchedulerCommandChannel {
+    sender: mpsc::UnboundedSender<SchedulerCommand>,
+    receiver: Mutex<Option<mpsc::UnboundedReceiver<SchedulerCommand>>>,
 }
 
-impl Default for Orders {
+impl Default for SchedulerCommandChannel {
     fn default() -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
         let receiver = Mutex::new(Some(receiver));
@@ -43,21 +43,21 @@ impl Default for Orders {
     }
 }
 
-impl Orders {
+impl SchedulerCommandChannel {
     /// Has the scheduler resume a task soon.
-    pub(crate) fn go_on(&self, task: Task) {
+    pub(crate) fn go_on(&self, task: SchedulerTask) {
         // If the scheduler is gone, the command is not needed: the next one finds leftover
         // tasks.
-        drop(self.sender.send(Order::GoOn(task)));
+        drop(self.sender.send(SchedulerCommand::GoOn(task)));
     }
 
     /// Has the scheduler queue a piece of work by its urgency.
     pub(crate) fn found(&self, trace: TraceId) {
-        drop(self.sender.send(Order::Found(trace)));
+        drop(self.sender.send(SchedulerCommand::Found(trace)));
     }
 
     /// Returns the receiving end; `None` after the first call.
-    pub(super) fn take(&self) -> Option<mpsc::UnboundedReceiver<Order>> {
+    pub(super) fn take(&self) -> Option<mpsc::UnboundedReceiver<SchedulerCommand>> {
         let mut receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         receiver.take()
     }
@@ -66,7 +66,7 @@ impl Orders {
 /// Starts a run, and returns its ids once the start is recorded. Fails with the reason if
 /// it did not start.
 pub(crate) async fn begin(
-    desk: &Desk,
+    desk: &ServerState,
     workshop: Arc<Workshop>,
     order: RunStartOptions,
 ) -> Result<(RunId, TraceId), Failure> {
@@ -85,13 +85,13 @@ pub(crate) async fn begin(
     };
     let mut started = desk.journal.subscribe(filter, desk.reader().head()?);
     let (over, mut is_over) = oneshot::channel();
-    let begin = Begin {
+    let begin = StartRunCommand {
         workshop,
         order,
         over,
     };
     let stopping = || Failure::new(FailureCode::H003, "the server is stopping");
-    let sent = desk.orders.sender.send(Order::Begin(begin));
+    let sent = desk.orders.sender.send(SchedulerCommand::Begin(begin));
     sent.map_err(|_| stopping())?;
     let record = tokio::select! {
         biased;

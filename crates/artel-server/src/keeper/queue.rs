@@ -10,14 +10,14 @@ use tokio::time::Instant;
 
 /// A task that can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Task {
+pub(crate) enum SchedulerTask {
     /// A piece of work.
     Work(TraceId),
     /// A run that belongs to no work.
     Run(RunId),
 }
 
-impl Task {
+impl SchedulerTask {
     /// Returns the shortened id that people use.
     pub(crate) fn short(self) -> String {
         match self {
@@ -29,18 +29,18 @@ impl Task {
 
 /// Tasks that wait for their turn. A task is queued at most once, and runs at most once.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
+pub(crate) struct SchedulerQueue {
     count: u64,
     /// Ordered by urgency, then by arrival.
-    ready: BTreeMap<(Reverse<Urgency>, u64), Task>,
-    places: HashMap<Task, (Reverse<Urgency>, u64)>,
+    ready: BTreeMap<(Reverse<Urgency>, u64), SchedulerTask>,
+    places: HashMap<SchedulerTask, (Reverse<Urgency>, u64)>,
     /// Tasks that must not start before a given time.
-    later: HashMap<Task, (Instant, Urgency)>,
-    under_way: HashMap<Task, Urgency>,
+    later: HashMap<SchedulerTask, (Instant, Urgency)>,
+    under_way: HashMap<SchedulerTask, Urgency>,
     /// Tasks that were queued again while they ran.
-    again: HashMap<Task, Urgency>,
+    again: HashMap<SchedulerTask, Urgency>,
     /// Number of failures in a row.
-    failures: HashMap<Task, u32>,
+    failures: HashMap<SchedulerTask, u32>,
 }
 
 /// Wait after the first failure; it doubles with each further failure.
@@ -49,10 +49,16 @@ const FIRST_WAIT: Duration = Duration::from_secs(30);
 /// Maximum wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 60);
 
-impl Queue {
+impl SchedulerQueue {
     /// Queues a task, now or after a delay. If it is queued already, the earlier time
     /// counts.
-    pub(crate) fn put(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
+    pub(crate) fn put(
+        &mut self,
+        task: SchedulerTask,
+        urgency: Urgency,
+        after: Duration,
+        now: Instant,
+    ) {
         if self.under_way.contains_key(&task) {
             let again = self.again.entry(task).or_insert(urgency);
             *again = urgency.max(*again);
@@ -84,14 +90,20 @@ impl Queue {
 
     /// Queues a leftover task. One that already waits for its time keeps that time, because
     /// a task that could not continue is found again at every sweep.
-    pub(crate) fn offer(&mut self, task: Task, urgency: Urgency, after: Duration, now: Instant) {
+    pub(crate) fn offer(
+        &mut self,
+        task: SchedulerTask,
+        urgency: Urgency,
+        after: Duration,
+        now: Instant,
+    ) {
         if !self.later.contains_key(&task) {
             self.put(task, urgency, after, now);
         }
     }
 
     /// Takes the next task that is ready and at least this urgent.
-    pub(crate) fn take(&mut self, least: Urgency, now: Instant) -> Option<Task> {
+    pub(crate) fn take(&mut self, least: Urgency, now: Instant) -> Option<SchedulerTask> {
         self.ripen(now);
         let next = self.ready.first_entry();
         let next = next.filter(|entry| entry.key().0.0 >= least)?;
@@ -103,7 +115,7 @@ impl Queue {
 
     /// Moves the tasks whose time has come to the ready queue.
     fn ripen(&mut self, now: Instant) {
-        let due: Vec<(Task, Urgency)> = self
+        let due: Vec<(SchedulerTask, Urgency)> = self
             .later
             .iter()
             .filter(|(_, (at, _))| *at <= now)
@@ -115,7 +127,7 @@ impl Queue {
     }
 
     /// Notes that a task has gone as far as it can.
-    pub(crate) fn done(&mut self, task: Task, now: Instant) {
+    pub(crate) fn done(&mut self, task: SchedulerTask, now: Instant) {
         self.failures.remove(&task);
         self.under_way.remove(&task);
         if let Some(urgency) = self.again.remove(&task) {
@@ -125,7 +137,7 @@ impl Queue {
 
     /// Notes that a task could not continue, and returns how long it waits until it is
     /// tried again.
-    pub(crate) fn failed(&mut self, task: Task, now: Instant) -> Duration {
+    pub(crate) fn failed(&mut self, task: SchedulerTask, now: Instant) -> Duration {
         let urgency = self.under_way.remove(&task).unwrap_or_default();
         self.again.remove(&task);
         let count = self.failures.entry(task).or_insert(0);
@@ -156,15 +168,15 @@ mod tests {
     use artel_types::plan::Urgency;
     use tokio::time::Instant;
 
-    use super::{Queue, Task};
+    use super::{SchedulerQueue, SchedulerTask};
 
-    fn work(number: u8) -> Task {
-        Task::Work(TraceId::from_random([number; 16]))
+    fn work(number: u8) -> SchedulerTask {
+        SchedulerTask::Work(TraceId::from_random([number; 16]))
     }
 
     #[test]
     fn what_failed_waits_although_it_is_found_meanwhile() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
         queue.offer(work(1), Urgency::Normal, Duration::ZERO, now);
         let task = queue.take(Urgency::Low, now).unwrap();
         let wait = queue.failed(task, now);
@@ -183,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_most_urgent_first_then_in_order() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
         queue.put(work(1), Urgency::Low, Duration::ZERO, now);
         queue.put(work(2), Urgency::Normal, Duration::ZERO, now);
         queue.put(work(3), Urgency::Critical, Duration::ZERO, now);
@@ -197,7 +209,7 @@ mod tests {
 
     #[test]
     fn only_what_is_so_urgent_is_taken_and_what_failed_stays_so() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
         assert_eq!(queue.take(Urgency::High, now), None);
         queue.put(work(2), Urgency::Critical, Duration::ZERO, now);
@@ -210,7 +222,7 @@ mod tests {
 
     #[test]
     fn what_comes_again_while_it_is_under_way_is_taken_once_more() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
         assert_eq!(queue.take(Urgency::Low, now), Some(work(1)));
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
@@ -224,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_fails_waits_longer_each_time_but_not_for_what_is_new() {
-        let (mut queue, mut now) = (Queue::default(), Instant::now());
+        let (mut queue, mut now) = (SchedulerQueue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::ZERO, now);
         let mut waits = Vec::new();
         for _ in 0..9 {
@@ -243,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_grace_is_a_time_before_which_it_is_not_taken() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
         queue.put(work(1), Urgency::Normal, Duration::from_secs(5), now);
         assert_eq!(queue.take(Urgency::Low, now), None);
         assert_eq!(queue.next_at(), Some(now + Duration::from_secs(5)));

@@ -9,14 +9,14 @@ use artel_workshop::{
 };
 use tokio::sync::watch;
 
-use super::aside::{Aside, Asks};
-use super::orders::Begin;
-use super::queue::Task;
-use crate::desk::Desk;
+use super::aside::{TaskActivityTracker, WaitCountingApprover};
+use super::orders::StartRunCommand;
+use super::queue::SchedulerTask;
+use crate::desk::ServerState;
 
 /// The outcome of driving a task.
 #[derive(Debug)]
-pub(super) enum Rest {
+pub(super) enum TaskOutcome {
     /// It went as far as it can without a person.
     Done,
     /// It cannot continue now, but may later.
@@ -25,17 +25,17 @@ pub(super) enum Rest {
 
 /// Resumes a task and drives it until it stops.
 pub(super) async fn go_on(
-    desk: Arc<Desk>,
-    task: Task,
-    (asks, stop): (Asks, watch::Receiver<ShutdownLevel>),
-) -> Result<Rest, Failure> {
+    desk: Arc<ServerState>,
+    task: SchedulerTask,
+    (asks, stop): (TaskActivityTracker, watch::Receiver<ShutdownLevel>),
+) -> Result<TaskOutcome, Failure> {
     let workshop = desk.workshop();
     let manner = desk.manners.of(task);
     let model = manner.model.as_deref();
     let went = match task {
         // A task that a person paused continues only when they resume it.
-        Task::Work(trace) if workshop.is_resting(trace)? => WorkAdvanceOutcome::Nothing,
-        Task::Work(trace) => {
+        SchedulerTask::Work(trace) if workshop.is_resting(trace)? => WorkAdvanceOutcome::Nothing,
+        SchedulerTask::Work(trace) => {
             let work = workshop.work(trace)?;
             let workshop = acting(&workshop, work.set_going_by())?;
             let company = company(asks, stop);
@@ -43,7 +43,7 @@ pub(super) async fn go_on(
                 .go_on(trace, (manner.rules(), model), company)
                 .await?
         }
-        Task::Run(run) => {
+        SchedulerTask::Run(run) => {
             let company = company(asks, stop);
             workshop.go_on_with_run(run, model, company).await?
         }
@@ -53,19 +53,21 @@ pub(super) async fn go_on(
     }
     Ok(match went {
         WorkAdvanceOutcome::Settled(RequestOutcome::Left(left)) => rest_of(&left),
-        WorkAdvanceOutcome::Carried(carried) => carried.left.as_ref().map_or(Rest::Done, rest_of),
-        WorkAdvanceOutcome::Ran(done) => done.left.as_ref().map_or(Rest::Done, rest_of),
-        WorkAdvanceOutcome::Settled(_) | WorkAdvanceOutcome::Nothing => Rest::Done,
+        WorkAdvanceOutcome::Carried(carried) => {
+            carried.left.as_ref().map_or(TaskOutcome::Done, rest_of)
+        }
+        WorkAdvanceOutcome::Ran(done) => done.left.as_ref().map_or(TaskOutcome::Done, rest_of),
+        WorkAdvanceOutcome::Settled(_) | WorkAdvanceOutcome::Nothing => TaskOutcome::Done,
     })
 }
 
 /// Starts a run and drives it. The caller receives the reason if it does not start.
 pub(super) async fn begin(
-    desk: Arc<Desk>,
-    begin: Begin,
-    (asks, stop): (Asks, watch::Receiver<ShutdownLevel>),
-) -> (Option<Task>, Result<Rest, Failure>) {
-    let Begin {
+    desk: Arc<ServerState>,
+    begin: StartRunCommand,
+    (asks, stop): (TaskActivityTracker, watch::Receiver<ShutdownLevel>),
+) -> (Option<SchedulerTask>, Result<TaskOutcome, Failure>) {
+    let StartRunCommand {
         workshop,
         order,
         over,
@@ -75,32 +77,32 @@ pub(super) async fn begin(
         Ok(done) => {
             // The caller may be gone.
             drop(over.send(None));
-            let rest = done.left.as_ref().map_or(Rest::Done, rest_of);
-            (Some(Task::Run(done.run)), Ok(rest))
+            let rest = done.left.as_ref().map_or(TaskOutcome::Done, rest_of);
+            (Some(SchedulerTask::Run(done.run)), Ok(rest))
         }
         Err(failure) => {
             (desk.says)(&format!("a run did not begin: {failure}"));
             drop(over.send(Some(failure)));
-            (None, Ok(Rest::Done))
+            (None, Ok(TaskOutcome::Done))
         }
     }
 }
 
 /// Returns whether the task is finished.
-fn is_over(workshop: &Workshop, task: Task) -> Result<bool, Failure> {
+fn is_over(workshop: &Workshop, task: SchedulerTask) -> Result<bool, Failure> {
     Ok(match task {
-        Task::Work(trace) => {
+        SchedulerTask::Work(trace) => {
             let work = workshop.work(trace)?;
             work.course.state().is_some_and(|state| state.is_over())
         }
-        Task::Run(run) => workshop.standing_of(run)?.0.is_over(),
+        SchedulerTask::Run(run) => workshop.standing_of(run)?.0.is_over(),
     })
 }
 
-fn rest_of(left: &RunSuspendReason) -> Rest {
+fn rest_of(left: &RunSuspendReason) -> TaskOutcome {
     match left {
-        RunSuspendReason::Model(failure) => Rest::Stuck(failure.what.clone()),
-        RunSuspendReason::Question(_) | RunSuspendReason::Interrupted => Rest::Done,
+        RunSuspendReason::Model(failure) => TaskOutcome::Stuck(failure.what.clone()),
+        RunSuspendReason::Question(_) | RunSuspendReason::Interrupted => TaskOutcome::Done,
     }
 }
 
@@ -119,9 +121,9 @@ fn acting(workshop: &Workshop, by: &Actor) -> Result<Arc<Workshop>, Failure> {
 /// Returns the observers of a run that the daemon drives. Nobody sits at the daemon:
 /// questions and calls that need approval wait in the journal for an answer, and untrusted
 /// skills and hooks are not used.
-fn company(asks: Asks, stop: watch::Receiver<ShutdownLevel>) -> RunObservers {
+fn company(asks: TaskActivityTracker, stop: watch::Receiver<ShutdownLevel>) -> RunObservers {
     let audience = Arc::new(asks.clone());
-    let approver = Aside {
+    let approver = WaitCountingApprover {
         inner: RemoteApprover::new(stop.clone()),
         asks,
     };

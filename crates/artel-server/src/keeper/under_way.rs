@@ -8,26 +8,26 @@ use artel_types::{Failure, FailureCode};
 use tokio::runtime::Handle;
 use tokio::task::{Id, JoinError, JoinSet};
 
-use super::queue::Task;
-use super::task::Rest;
+use super::queue::SchedulerTask;
+use super::task::TaskOutcome;
 
 /// A task that ended, with its outcome.
-pub(super) type Ended = (Option<Task>, Result<Rest, Failure>);
+pub(super) type EndedTask = (Option<SchedulerTask>, Result<TaskOutcome, Failure>);
 
 #[derive(Debug, Default)]
-pub(super) struct UnderWay {
-    tasks: JoinSet<Ended>,
+pub(super) struct RunningTasks {
+    tasks: JoinSet<EndedTask>,
     /// The task of each thread, if it is known before the task ends.
-    known: HashMap<Id, Task>,
+    known: HashMap<Id, SchedulerTask>,
 }
 
-impl UnderWay {
+impl RunningTasks {
     /// Runs a task in its own thread. Parts of it block on the disk, and while the disk is
     /// full no other task may be blocked with them.
     pub(super) fn drive(
         &mut self,
-        task: Option<Task>,
-        work: impl Future<Output = Ended> + Send + 'static,
+        task: Option<SchedulerTask>,
+        work: impl Future<Output = EndedTask> + Send + 'static,
     ) {
         let runtime = Handle::current();
         let began = self.tasks.spawn_blocking(move || runtime.block_on(work));
@@ -37,7 +37,7 @@ impl UnderWay {
     }
 
     /// Waits for the next task to end; returns `None` if none is running.
-    pub(super) async fn next(&mut self) -> Option<Ended> {
+    pub(super) async fn next(&mut self) -> Option<EndedTask> {
         Some(match self.tasks.join_next_with_id().await? {
             Ok((id, ended)) => {
                 self.known.remove(&id);
@@ -80,13 +80,13 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
-    use crate::keeper::queue::Queue;
+    use crate::keeper::queue::SchedulerQueue;
 
     #[tokio::test]
     async fn what_panics_leaves_its_place_and_is_tried_again_like_what_fails() {
-        let (mut queue, now) = (Queue::default(), Instant::now());
-        let mut under_way = UnderWay::default();
-        let task = Task::Work(TraceId::from_random([7; 16]));
+        let (mut queue, now) = (SchedulerQueue::default(), Instant::now());
+        let mut under_way = RunningTasks::default();
+        let task = SchedulerTask::Work(TraceId::from_random([7; 16]));
         queue.put(task, Urgency::Normal, std::time::Duration::ZERO, now);
         let taken = queue.take(Urgency::Low, now).unwrap();
         under_way.drive(Some(taken), async { panic!("number {}", 7) });
@@ -103,9 +103,9 @@ mod tests {
 
     #[tokio::test]
     async fn one_that_nobody_knew_is_told_too() {
-        let mut under_way = UnderWay::default();
+        let mut under_way = RunningTasks::default();
         under_way.drive(None, async { panic!("gone") });
-        under_way.drive(None, async { (None, Ok(Rest::Done)) });
+        under_way.drive(None, async { (None, Ok(TaskOutcome::Done)) });
         let mut failed = 0;
         while let Some((task, rest)) = under_way.next().await {
             assert_eq!(task, None);

@@ -15,9 +15,9 @@ use reqwest::{Client, redirect};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use self::queue::{BATCH, Queue};
-use super::spans::{Span, Spans};
-use crate::desk::Desk;
+use self::queue::{BATCH, SpanExportQueue};
+use super::spans::{TelemetrySpan, TelemetrySpanFold};
+use crate::desk::ServerState;
 
 /// Time limit for a collector's response.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -26,13 +26,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LAST: Duration = Duration::from_secs(2);
 
 /// Handle of the running span exporter.
-pub(crate) struct Sending {
+pub(crate) struct SpanExporterHandle {
     going: JoinHandle<()>,
     /// Stops the exporter when it is dropped.
     ends: oneshot::Sender<()>,
 }
 
-impl Sending {
+impl SpanExporterHandle {
     /// Stops the exporter and waits briefly for the remaining spans to be sent.
     pub(crate) async fn rest(self) {
         drop(self.ends);
@@ -43,9 +43,9 @@ impl Sending {
 
 /// Starts sending what happens after event `after` to the collectors in the settings. While
 /// there are no collectors, the journal is not followed.
-pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Sending {
+pub(crate) fn send(desk: &Arc<ServerState>, after: u64) -> SpanExporterHandle {
     let (ends, ended) = oneshot::channel();
-    let sender = Sender {
+    let sender = SpanExporter {
         workshops: desk.workshops(),
         desk: Arc::clone(desk),
         ended,
@@ -54,16 +54,16 @@ pub(crate) fn send(desk: &Arc<Desk>, after: u64) -> Sending {
         client: None,
     };
     let going = tokio::spawn(sender.go(after));
-    Sending { going, ends }
+    SpanExporterHandle { going, ends }
 }
 
-struct Sender {
-    desk: Arc<Desk>,
+struct SpanExporter {
+    desk: Arc<ServerState>,
     /// The workshop, notified of each change of settings.
     workshops: watch::Receiver<Arc<Workshop>>,
     ended: oneshot::Receiver<()>,
     /// The channel to the queue of each collector, by URL.
-    queues: BTreeMap<String, mpsc::Sender<Span>>,
+    queues: BTreeMap<String, mpsc::Sender<TelemetrySpan>>,
     draining: JoinSet<()>,
     /// Created when the first collector is configured.
     client: Option<Client>,
@@ -71,12 +71,12 @@ struct Sender {
 
 /// Whether the exporter continues.
 #[derive(Debug, PartialEq, Eq)]
-enum Goes {
+enum SpanExporterFlow {
     On,
     Over,
 }
 
-impl Sender {
+impl SpanExporter {
     async fn go(mut self, after: u64) {
         let mut after = Some(after);
         loop {
@@ -86,7 +86,7 @@ impl Sender {
             } else {
                 self.follow(after).await
             };
-            if goes == Goes::Over {
+            if goes == SpanExporterFlow::Over {
                 break;
             }
             // A collector that is configured later only gets events from then on.
@@ -97,18 +97,18 @@ impl Sender {
     }
 
     /// Waits until the settings change.
-    async fn wait(&mut self) -> Goes {
+    async fn wait(&mut self) -> SpanExporterFlow {
         tokio::select! {
-            _ = &mut self.ended => Goes::Over,
+            _ = &mut self.ended => SpanExporterFlow::Over,
             changed = self.workshops.changed() => match changed {
-                Ok(()) => Goes::On,
-                Err(_) => Goes::Over,
+                Ok(()) => SpanExporterFlow::On,
+                Err(_) => SpanExporterFlow::Over,
             },
         }
     }
 
     /// Follows the journal as long as there are collectors.
-    async fn follow(&mut self, after: Option<u64>) -> Goes {
+    async fn follow(&mut self, after: Option<u64>) -> SpanExporterFlow {
         let after = match after.map_or_else(|| self.desk.reader().head(), Ok) {
             Ok(after) => after,
             Err(error) => {
@@ -117,13 +117,13 @@ impl Sender {
             }
         };
         let mut events = self.desk.journal.subscribe(EventFilter::default(), after);
-        let mut spans = Spans::default();
+        let mut spans = TelemetrySpanFold::default();
         while !self.queues.is_empty() {
             let record = tokio::select! {
-                _ = &mut self.ended => return Goes::Over,
+                _ = &mut self.ended => return SpanExporterFlow::Over,
                 changed = self.workshops.changed() => {
                     if changed.is_err() {
-                        return Goes::Over;
+                        return SpanExporterFlow::Over;
                     }
                     self.look();
                     continue;
@@ -132,7 +132,7 @@ impl Sender {
             };
             // The subscription fails only when the server stops.
             let Ok(record) = record else {
-                return Goes::Over;
+                return SpanExporterFlow::Over;
             };
             // Events unknown to this build have no spans.
             let Ok(event) = record.event() else { continue };
@@ -144,7 +144,7 @@ impl Sender {
                 }
             }
         }
-        Goes::On
+        SpanExporterFlow::On
     }
 
     /// Starts queues for new collectors, and closes those of removed ones.
@@ -167,7 +167,7 @@ impl Sender {
                     return;
                 }
             };
-            let queue = Queue::new(place.clone(), client);
+            let queue = SpanExportQueue::new(place.clone(), client);
             let (sender, receiver) = mpsc::channel(BATCH);
             self.draining
                 .spawn(queue.drain(receiver, Arc::clone(&self.desk.says)));

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use artel_workshop::{BUCKETS, DurationHistogram, UsageSum, WorkshopMetrics};
 
-use super::traffic::{Counted, Traffic};
+use super::traffic::{HttpTrafficCounter, HttpTrafficCounts};
 
 /// Current values, in addition to counters that only grow.
 #[derive(Debug, Default)]
-pub(crate) struct Now {
+pub(crate) struct MetricsGauges {
     /// Number of unfinished runs in each state.
     pub(crate) standings: BTreeMap<&'static str, u64>,
     /// Number of items that need a person, by kind.
@@ -24,8 +24,12 @@ pub(crate) struct Now {
 }
 
 /// Returns all metrics in Prometheus text format.
-pub(crate) fn page(meter: &WorkshopMetrics, now: &Now, traffic: &Traffic) -> String {
-    let mut page = Page::default();
+pub(crate) fn page(
+    meter: &WorkshopMetrics,
+    now: &MetricsGauges,
+    traffic: &HttpTrafficCounter,
+) -> String {
+    let mut page = PrometheusTextBuilder::default();
     page.runs(meter, now);
     page.models(meter);
     page.tools(meter);
@@ -35,13 +39,13 @@ pub(crate) fn page(meter: &WorkshopMetrics, now: &Now, traffic: &Traffic) -> Str
 }
 
 #[derive(Default)]
-struct Page(String);
+struct PrometheusTextBuilder(String);
 
 /// The name and value of a label.
-type Label<'a> = (&'a str, &'a str);
+type MetricLabel<'a> = (&'a str, &'a str);
 
-impl Page {
-    fn runs(&mut self, meter: &WorkshopMetrics, now: &Now) {
+impl PrometheusTextBuilder {
+    fn runs(&mut self, meter: &WorkshopMetrics, now: &MetricsGauges) {
         self.head("artel_runs", "gauge", "Runs that are not over.");
         for (state, count) in &now.standings {
             self.line("artel_runs", &[("state", state)], *count);
@@ -63,7 +67,7 @@ impl Page {
 
     fn models(&mut self, meter: &WorkshopMetrics) {
         let rows = meter.spent();
-        let named: Vec<([Label<'_>; 2], &UsageSum)> = rows
+        let named: Vec<([MetricLabel<'_>; 2], &UsageSum)> = rows
             .iter()
             .map(|row| {
                 let name = |at: usize| row.group.get(at).and_then(Option::as_deref).unwrap_or("");
@@ -152,7 +156,7 @@ impl Page {
         }
     }
 
-    fn work(&mut self, meter: &WorkshopMetrics, now: &Now) {
+    fn work(&mut self, meter: &WorkshopMetrics, now: &MetricsGauges) {
         self.head(
             "artel_requests_total",
             "counter",
@@ -183,7 +187,7 @@ impl Page {
         }
     }
 
-    fn server(&mut self, now: &Now, counted: &Counted) {
+    fn server(&mut self, now: &MetricsGauges, counted: &HttpTrafficCounts) {
         self.head("artel_queue", "gauge", "Work for the daemon.");
         self.line("artel_queue", &[("state", "waiting")], now.queued);
         self.line("artel_queue", &[("state", "under_way")], now.under_way);
@@ -219,7 +223,7 @@ impl Page {
         self.0 += &format!("# HELP {name} {about}\n# TYPE {name} {kind}\n");
     }
 
-    fn line(&mut self, name: &str, labels: &[Label<'_>], value: impl std::fmt::Display) {
+    fn line(&mut self, name: &str, labels: &[MetricLabel<'_>], value: impl std::fmt::Display) {
         let labels: Vec<String> = labels
             .iter()
             .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
@@ -233,7 +237,7 @@ impl Page {
     }
 
     /// Writes a histogram. Its buckets are cumulative: each also counts those before it.
-    fn times(&mut self, name: &str, labels: &[Label<'_>], times: &DurationHistogram) {
+    fn times(&mut self, name: &str, labels: &[MetricLabel<'_>], times: &DurationHistogram) {
         let bucket = format!("{name}_bucket");
         let mut sum = 0;
         for (at, count) in times.counts.iter().enumerate() {
@@ -273,15 +277,19 @@ fn escaped(value: &str) -> String {
 mod tests {
     use artel_workshop::{DurationHistogram, WorkshopMetrics};
 
-    use super::{Now, Page, page};
-    use crate::telemetry::Traffic;
+    use super::{MetricsGauges, PrometheusTextBuilder, page};
+    use crate::telemetry::HttpTrafficCounter;
 
     #[test]
     fn names_stay_within_their_quotes() {
         let mut meter = WorkshopMetrics::default();
         let evil = "a\"} 1\nartel_fake{x=\"\\";
         meter.recoveries.insert(evil.to_owned(), 3);
-        let text = page(&meter, &Now::default(), &Traffic::default());
+        let text = page(
+            &meter,
+            &MetricsGauges::default(),
+            &HttpTrafficCounter::default(),
+        );
         let wanted = "artel_recoveries_total{kind=\"a\\\"} 1\\nartel_fake{x=\\\"\\\\\"} 3\n";
         assert!(text.contains(wanted), "{text}");
         for line in text.lines() {
@@ -296,7 +304,7 @@ mod tests {
         [1, 5, 6, 70, 400_000]
             .into_iter()
             .for_each(|it| times.add(it));
-        let mut page = Page::default();
+        let mut page = PrometheusTextBuilder::default();
         page.times("t", &[("a", "b")], &times);
         for line in [
             "t_bucket{a=\"b\",le=\"0.005\"} 2",

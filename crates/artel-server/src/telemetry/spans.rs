@@ -26,7 +26,7 @@ const CLIENT: u8 = 3;
 
 /// An operation with a start and an end.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Span {
+pub(super) struct TelemetrySpan {
     trace: TraceId,
     id: String,
     parent: Option<String>,
@@ -41,12 +41,12 @@ pub(super) struct Span {
 
 /// The runs in progress, as far as their events were seen.
 #[derive(Debug, Default)]
-pub(super) struct Spans {
-    runs: HashMap<RunId, Run>,
+pub(super) struct TelemetrySpanFold {
+    runs: HashMap<RunId, TelemetryRunState>,
 }
 
 #[derive(Debug)]
-struct Run {
+struct TelemetryRunState {
     begin: Timestamp,
     parent: Option<RunId>,
     skill: Option<String>,
@@ -61,9 +61,9 @@ struct Run {
     asked: HashMap<(String, u32), Timestamp>,
 }
 
-impl Spans {
+impl TelemetrySpanFold {
     /// Processes an event, and returns the spans that it completes.
-    pub(super) fn take(&mut self, event: &Event) -> Vec<Span> {
+    pub(super) fn take(&mut self, event: &Event) -> Vec<TelemetrySpan> {
         match &event.fact {
             Fact::RunStarted(it) => self.started(event, it),
             Fact::ModelRequested(it) => return self.requested(event, it),
@@ -86,7 +86,7 @@ impl Spans {
     }
 
     /// The first attempt of a call to the model ends the previous turn and starts the next.
-    fn requested(&mut self, event: &Event, asked: &ModelRequested) -> Vec<Span> {
+    fn requested(&mut self, event: &Event, asked: &ModelRequested) -> Vec<TelemetrySpan> {
         let (Some(id), at) = (event.run, event.at) else {
             return Vec::new();
         };
@@ -106,7 +106,7 @@ impl Spans {
         ended.into_iter().collect()
     }
 
-    fn replied(&mut self, event: &Event, replied: &ModelReplied) -> Span {
+    fn replied(&mut self, event: &Event, replied: &ModelReplied) -> TelemetrySpan {
         self.forget(event, &replied.call, replied.attempt);
         let begin = event.at.before(millis(replied.total_ms));
         let mut span = self.chat(event, begin, (&replied.call, replied.attempt));
@@ -142,7 +142,7 @@ impl Spans {
         span
     }
 
-    fn failed(&mut self, event: &Event, failed: &ModelFailed) -> Span {
+    fn failed(&mut self, event: &Event, failed: &ModelFailed) -> TelemetrySpan {
         let begin = self.forget(event, &failed.call, failed.attempt);
         let call = (failed.call.as_str(), failed.attempt);
         let mut span = self.chat(event, begin.unwrap_or(event.at), call);
@@ -154,9 +154,9 @@ impl Spans {
         span
     }
 
-    fn tool(&mut self, event: &Event, finished: &ToolFinished) -> Span {
+    fn tool(&mut self, event: &Event, finished: &ToolFinished) -> TelemetrySpan {
         let begin = event.at.before(millis(finished.millis));
-        Span {
+        TelemetrySpan {
             trace: event.trace,
             id: span_id(&["tool", &of_run(event), &finished.call]),
             parent: self.above(event),
@@ -173,11 +173,12 @@ impl Spans {
         }
     }
 
-    fn finished(&mut self, event: &Event, finished: &RunFinished) -> Vec<Span> {
+    fn finished(&mut self, event: &Event, finished: &RunFinished) -> Vec<TelemetrySpan> {
         let Some(mut run) = self.runs.remove(&finished.id) else {
             return Vec::new();
         };
-        let mut ended: Vec<Span> = run.turn_ended(event, finished.id).into_iter().collect();
+        let mut ended: Vec<TelemetrySpan> =
+            run.turn_ended(event, finished.id).into_iter().collect();
         let state = finished.state.clone().unwrap_or("complete".to_owned());
         let mut attributes = vec![
             ("gen_ai.operation.name", json!("invoke_agent")),
@@ -192,7 +193,7 @@ impl Spans {
             attributes.push(("artel.skill", json!(skill)));
         }
         let is_bad = matches!(state.as_str(), "failed" | "cancelled");
-        ended.push(Span {
+        ended.push(TelemetrySpan {
             trace: event.trace,
             id: run_id(finished.id),
             parent: run.parent.map(run_id),
@@ -206,7 +207,7 @@ impl Spans {
         ended
     }
 
-    fn chat(&self, event: &Event, begin: Timestamp, (call, attempt): (&str, u32)) -> Span {
+    fn chat(&self, event: &Event, begin: Timestamp, (call, attempt): (&str, u32)) -> TelemetrySpan {
         let mut attributes = vec![("gen_ai.operation.name", json!("chat"))];
         if let Some(run) = event.run {
             attributes.push(("gen_ai.conversation.id", json!(run.to_string())));
@@ -215,7 +216,7 @@ impl Spans {
         if let Some(run) = role {
             attributes.push(("gen_ai.agent.name", json!(run.role)));
         }
-        Span {
+        TelemetrySpan {
             trace: event.trace,
             id: span_id(&["call", &of_run(event), call, &attempt.to_string()]),
             parent: self.above(event),
@@ -243,11 +244,11 @@ impl Spans {
 
     /// Returns a run's state, or `None` if too many runs are followed. A run whose start
     /// was not seen begins with its first event that was seen.
-    fn run(&mut self, event: &Event, id: RunId) -> Option<&mut Run> {
+    fn run(&mut self, event: &Event, id: RunId) -> Option<&mut TelemetryRunState> {
         if !self.runs.contains_key(&id) && self.runs.len() >= MOST_RUNS {
             return None;
         }
-        Some(self.runs.entry(id).or_insert_with(|| Run {
+        Some(self.runs.entry(id).or_insert_with(|| TelemetryRunState {
             begin: event.at,
             parent: None,
             skill: None,
@@ -260,14 +261,14 @@ impl Spans {
     }
 }
 
-impl Run {
-    fn turn_ended(&mut self, event: &Event, run: RunId) -> Option<Span> {
+impl TelemetryRunState {
+    fn turn_ended(&mut self, event: &Event, run: RunId) -> Option<TelemetrySpan> {
         let (id, begin) = self.turn.take()?;
         let mut attributes = vec![("gen_ai.conversation.id", json!(run.to_string()))];
         if self.is_whole {
             attributes.push(("artel.turn", json!(self.turns)));
         }
-        Some(Span {
+        Some(TelemetrySpan {
             trace: event.trace,
             id,
             parent: Some(run_id(run)),
@@ -285,7 +286,7 @@ impl Run {
     }
 }
 
-impl Span {
+impl TelemetrySpan {
     /// Returns the span as OTLP JSON.
     pub(super) fn otlp(&self) -> Value {
         let mut attributes: Vec<Value> = self.attributes.iter().map(attribute).collect();
@@ -310,8 +311,8 @@ impl Span {
 }
 
 /// Wraps spans in the request body for a collector.
-pub(super) fn envelope(spans: &[Span]) -> Value {
-    let spans: Vec<Value> = spans.iter().map(Span::otlp).collect();
+pub(super) fn envelope(spans: &[TelemetrySpan]) -> Value {
+    let spans: Vec<Value> = spans.iter().map(TelemetrySpan::otlp).collect();
     json!({ "resourceSpans": [{
         "resource": { "attributes": [
             attribute(&("service.name", json!("artel"))),

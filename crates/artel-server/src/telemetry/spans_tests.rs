@@ -3,7 +3,7 @@
 use artel_types::{Actor, Event, EventVisibility, Fact, RunId, StreamName, Timestamp, TraceId};
 use serde_json::{Value, json};
 
-use super::{Spans, envelope};
+use super::{TelemetrySpanFold, envelope};
 
 /// Text that must never leave the machine.
 const SECRET: &str = "the words of somebody";
@@ -59,7 +59,7 @@ fn tool(call: &str, trouble: Option<&str>) -> Value {
 
 /// Returns all spans of a series of events.
 fn told(events: &[Event]) -> Vec<Value> {
-    let mut spans = Spans::default();
+    let mut spans = TelemetrySpanFold::default();
     let all: Vec<_> = events.iter().flat_map(|event| spans.take(event)).collect();
     let value = envelope(&all);
     assert!(!value.to_string().contains(SECRET));

@@ -10,25 +10,25 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tokio::time::Instant;
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 
 /// Label for requests that match no route.
 const NOWHERE: &str = "none";
 
 /// Counts of the requests since the server started.
 #[derive(Debug, Default)]
-pub(crate) struct Traffic(Mutex<Counted>);
+pub(crate) struct HttpTrafficCounter(Mutex<HttpTrafficCounts>);
 
 /// Counts and durations of requests.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted {
+pub(super) struct HttpTrafficCounts {
     /// Number of requests by route, method and status.
     pub(super) requests: BTreeMap<(String, &'static str, u16), u64>,
     /// Time until the response began, by route.
     pub(super) times: BTreeMap<String, DurationHistogram>,
 }
 
-impl Traffic {
+impl HttpTrafficCounter {
     fn add(&self, route: String, method: &'static str, status: u16, millis: u64) {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counted.times.entry(route.clone()).or_default().add(millis);
@@ -36,7 +36,7 @@ impl Traffic {
         *counted.requests.entry(key).or_default() += 1;
     }
 
-    pub(super) fn counted(&self) -> Counted {
+    pub(super) fn counted(&self) -> HttpTrafficCounts {
         let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         counted.clone()
     }
@@ -44,7 +44,11 @@ impl Traffic {
 
 /// Counts a request by the pattern of its route and not by its path, so that clients cannot
 /// create an unlimited number of labels.
-pub(crate) async fn count(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
+pub(crate) async fn count(
+    State(desk): State<Arc<ServerState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let matched = request.extensions().get::<MatchedPath>();
     let route = matched.map_or(NOWHERE, |it| it.as_str()).to_owned();
     let method = match *request.method() {

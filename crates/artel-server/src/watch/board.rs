@@ -7,7 +7,7 @@ use artel_journal::EventFilter;
 use artel_workshop::DashboardOverview;
 use tokio::time::Instant;
 
-use crate::desk::Desk;
+use crate::desk::ServerState;
 use crate::keeper::blocking;
 
 /// Delay before the page is written after an event; also limits how often it is written.
@@ -18,7 +18,7 @@ const SOON: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 
 /// Writes the page at the start and whenever what it shows may have changed.
-pub(super) async fn keep_current(desk: Arc<Desk>) {
+pub(super) async fn keep_current(desk: Arc<ServerState>) {
     loop {
         // Events after this one may not be on the page.
         let head = desk.reader().head().unwrap_or(0);

@@ -14,7 +14,7 @@ use super::is_wanted;
 
 /// A notification about the inbox folders.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum InboxNotification {
     /// A file changed, appeared or disappeared.
     Happened(PathBuf, WatchedFileEvent),
     /// Notifications were lost or a folder was replaced, so everything must be scanned.
@@ -22,17 +22,17 @@ pub(super) enum Heard {
 }
 
 /// Receives notifications about the inbox folders.
-pub(super) struct Ear {
+pub(super) struct InboxNotifier {
     root: PathBuf,
     /// `None` if the system has no notifications.
     watcher: Option<INotifyWatcher>,
-    heard: mpsc::UnboundedReceiver<Heard>,
+    heard: mpsc::UnboundedReceiver<InboxNotification>,
     /// The identity that each folder had when watching began; `None` for folders that are
     /// only scanned.
     folders: HashMap<PathBuf, Option<(u64, u64)>>,
 }
 
-impl Ear {
+impl InboxNotifier {
     pub(super) fn new(root: PathBuf) -> Self {
         let (sender, heard) = mpsc::unbounded_channel();
         let inbox = root.join("Inbox");
@@ -65,7 +65,7 @@ impl Ear {
         &self.root
     }
 
-    pub(super) async fn next(&mut self) -> Option<Heard> {
+    pub(super) async fn next(&mut self) -> Option<InboxNotification> {
         self.heard.recv().await
     }
 
@@ -114,12 +114,12 @@ impl Ear {
 
 /// Translates a notification. Read accesses, and files that are not a person's, are
 /// ignored.
-fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
+fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<InboxNotification> {
     let Ok(event) = event else {
-        return vec![Heard::Missed];
+        return vec![InboxNotification::Missed];
     };
     if event.need_rescan() {
-        return vec![Heard::Missed];
+        return vec![InboxNotification::Missed];
     }
     let happened = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => WatchedFileEvent::Changed,
@@ -142,10 +142,10 @@ fn understood(event: notify::Result<Event>, inbox: &Path) -> Vec<Heard> {
             // The folder itself appeared or disappeared, so its content must be scanned.
             let is_touched = matches!(event.kind, EventKind::Modify(ModifyKind::Metadata(_)));
             if !is_touched {
-                heard.push(Heard::Missed);
+                heard.push(InboxNotification::Missed);
             }
         } else if !is_folder && is_wanted(&path) {
-            heard.push(Heard::Happened(path, happened));
+            heard.push(InboxNotification::Happened(path, happened));
         }
     }
     heard
@@ -181,7 +181,7 @@ mod tests {
             let event = Event::new(kind).add_path(path.clone());
             let heard = understood(Ok(event), inbox);
             let expected: Vec<_> = expected
-                .map(|it| Heard::Happened(path, it))
+                .map(|it| InboxNotification::Happened(path, it))
                 .into_iter()
                 .collect();
             assert_eq!(heard, expected, "{kind:?}");
@@ -192,10 +192,10 @@ mod tests {
             assert_eq!(understood(Ok(event), inbox), [], "{name}");
         }
         let folder = Event::new(K::Create(CreateKind::Folder)).add_path("/w/Inbox/Plans".into());
-        assert_eq!(understood(Ok(folder), inbox), [Heard::Missed]);
+        assert_eq!(understood(Ok(folder), inbox), [InboxNotification::Missed]);
         let full = Event::new(K::Other).set_flag(Flag::Rescan);
-        assert_eq!(understood(Ok(full), inbox), [Heard::Missed]);
+        assert_eq!(understood(Ok(full), inbox), [InboxNotification::Missed]);
         let failed = Err(notify::Error::generic("gone"));
-        assert_eq!(understood(failed, inbox), [Heard::Missed]);
+        assert_eq!(understood(failed, inbox), [InboxNotification::Missed]);
     }
 }

@@ -18,14 +18,14 @@ const LARGEST: u64 = 16 << 20;
 
 /// Tells a version of a file from earlier ones without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct InboxFileStamp {
     file: u64,
     size: u64,
     /// Modification time in nanoseconds.
     modified: i128,
 }
 
-impl Stamp {
+impl InboxFileStamp {
     fn of(about: &std::fs::Metadata) -> Self {
         Self {
             file: about.ino(),
@@ -43,7 +43,7 @@ impl Stamp {
 }
 
 /// Returns every file that may be a person's, with its stamp.
-pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
+pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, InboxFileStamp> {
     let mut found = HashMap::new();
     for folder in FOLDERS {
         let entries = std::fs::read_dir(root.join(folder));
@@ -53,7 +53,7 @@ pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
                 && let Ok(about) = entry.metadata()
                 && !about.is_dir()
             {
-                found.insert(path, Stamp::of(&about));
+                found.insert(path, InboxFileStamp::of(&about));
             }
         }
     }
@@ -61,8 +61,8 @@ pub(super) fn in_folders(root: &Path) -> HashMap<PathBuf, Stamp> {
 }
 
 /// Reads a file's fingerprint and stamp; returns `None` if there is no file.
-pub(super) fn fingerprint(path: &Path) -> Option<(WatchedFileFingerprint, Stamp)> {
-    let stamp = Stamp::of(&path.symlink_metadata().ok()?);
+pub(super) fn fingerprint(path: &Path) -> Option<(WatchedFileFingerprint, InboxFileStamp)> {
+    let stamp = InboxFileStamp::of(&path.symlink_metadata().ok()?);
     let read = artel_files::read_bounded(path, LARGEST);
     let hash = match read {
         Ok(bytes) => *blake3::hash(&bytes).as_bytes(),

@@ -55,10 +55,10 @@ impl Place {
         }
     }
 
-    fn watcher(&self) -> Watcher<impl Fn() -> Arc<Workshop> + Send + 'static> {
+    fn watcher(&self) -> InboxWatcher<impl Fn() -> Arc<Workshop> + Send + 'static> {
         let workshop = Arc::clone(&self.workshop);
-        let says: Says = Arc::new(|_| {});
-        Watcher::new(move || Arc::clone(&workshop), self.finds.clone(), says)
+        let says: DaemonMessageSink = Arc::new(|_| {});
+        InboxWatcher::new(move || Arc::clone(&workshop), self.finds.clone(), says)
     }
 
     /// Starts a watcher, and waits until it is watching.
@@ -214,7 +214,7 @@ async fn a_folder_that_is_made_anew_is_watched_again() {
 async fn where_no_notification_comes_the_folders_are_looked_through() {
     let mut place = Place::new();
     let mut watcher = place.watcher();
-    watcher.ear = Ear::deaf(place.workshop.root().to_owned());
+    watcher.ear = InboxNotifier::deaf(place.workshop.root().to_owned());
     let begun = Instant::now();
     let going = tokio::spawn(watcher.go());
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -230,13 +230,13 @@ async fn where_no_notification_comes_the_folders_are_looked_through() {
 async fn what_was_not_heard_is_found_by_one_look_through_all() {
     let place = Place::new();
     let mut watcher = place.watcher();
-    watcher.ear = Ear::deaf(place.workshop.root().to_owned());
-    watcher.hear(Heard::Missed).await;
+    watcher.ear = InboxNotifier::deaf(place.workshop.root().to_owned());
+    watcher.hear(InboxNotification::Missed).await;
     place.drop_in("Requests/a.md", "Add one.\n");
     place.drop_in("Requests/b.md", "Add two.\n");
     assert!(watcher.settle.is_empty());
-    watcher.hear(Heard::Missed).await;
+    watcher.hear(InboxNotification::Missed).await;
     assert_eq!(watcher.settle.len(), 2);
-    watcher.hear(Heard::Missed).await;
+    watcher.hear(InboxNotification::Missed).await;
     assert_eq!(watcher.settle.len(), 2, "once");
 }

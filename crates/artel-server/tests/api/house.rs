@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use artel_config::ProcessEnvironment;
-use artel_server::{Address, Options, Reach, Said};
+use artel_server::{DaemonOptions, ListenAddress, ListenAddressSource, ListenReach};
 use artel_types::{ActorSurface, Clock, DiskSpaceMonitor, Failure, Timestamp};
 use artel_workshop::{
     CommandContext, GlobalFlags, ShutdownLevel, TokenHolder, ViewerRole, Workshop, WorkshopInitMode,
@@ -80,9 +80,9 @@ impl House {
         let serving = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = { runtime }.worker_threads(2).enable_all().build().unwrap();
-            let options = Options {
-                address: Address::parse("127.0.0.1:0", Reach::Loopback).unwrap(),
-                said: Said::AtStart,
+            let options = DaemonOptions {
+                address: ListenAddress::parse("127.0.0.1:0", ListenReach::Loopback).unwrap(),
+                said: ListenAddressSource::AtStart,
                 says: Arc::new(move |text| drop(says.send(text.to_owned()))),
             };
             runtime.block_on(artel_server::serve(served, options, stops, reloads))

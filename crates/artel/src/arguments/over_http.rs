@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use artel_server::{COMMANDS, Over};
+use artel_server::{COMMANDS, CommandAvailability};
 use clap::{Command, CommandFactory as _};
 use serde_json::Value;
 
@@ -152,13 +152,13 @@ fn every_route_of_a_command_is_described() {
         .collect();
     for (command, over) in COMMANDS {
         match over {
-            Over::Http(wanted) => {
+            CommandAvailability::Http(wanted) => {
                 assert!(!wanted.is_empty(), "{command}");
                 for name in *wanted {
                     assert!(names.contains(name), "{command}: {name}");
                 }
             }
-            Over::Terminal(reason) => assert!(reason.len() > 10, "{command}"),
+            CommandAvailability::Terminal(reason) => assert!(reason.len() > 10, "{command}"),
         }
     }
 }
@@ -167,7 +167,7 @@ fn every_route_of_a_command_is_described() {
 fn few_commands_are_left_to_the_terminal() {
     let left = COMMANDS
         .iter()
-        .filter(|(_, over)| matches!(over, Over::Terminal(_)));
+        .filter(|(_, over)| matches!(over, CommandAvailability::Terminal(_)));
     let left: Vec<&str> = left.map(|(command, _)| *command).collect();
     let known = [
         "auth set",
@@ -239,7 +239,7 @@ fn every_option_of_a_command_has_a_field_or_a_reason_why_not() {
     let mut used = BTreeSet::new();
     let mut missing = Vec::new();
     for (command, over) in COMMANDS {
-        let Over::Http(routes) = over else {
+        let CommandAvailability::Http(routes) = over else {
             continue;
         };
         let has = |field: &str| routes.iter().any(|it| fields[*it].contains(field));

@@ -5,7 +5,7 @@ mod unit;
 
 use std::time::Duration;
 
-use artel_server::{Address, Reach};
+use artel_server::{ListenAddress, ListenReach};
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{
     CommandContext, DaemonStopOutcome, OutcomeWithNotes, RunningDaemon, Workshop, WorkshopFailures,
@@ -142,7 +142,7 @@ fn again(how: &Start, runs: &RunningDaemon) -> Start {
     }
     Start {
         listen: runs.is_named.then(|| runs.listen.clone()),
-        public: how.public || Address::reach_of(&runs.listen) == Reach::Public,
+        public: how.public || ListenAddress::reach_of(&runs.listen) == ListenReach::Public,
     }
 }
 

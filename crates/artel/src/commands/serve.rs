@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use artel_server::{Address, Options, Reach, Said};
+use artel_server::{DaemonOptions, ListenAddress, ListenAddressSource, ListenReach};
 use artel_workshop::{CommandContext, OutcomeWithNotes, WorkshopFailures};
 
 use crate::Verdict;
@@ -34,25 +34,25 @@ pub(crate) fn run(
     } = caller.workshop_or_new()?;
     screen.notes(&notes);
     let reach = if args.public {
-        Reach::Public
+        ListenReach::Public
     } else {
-        Reach::Loopback
+        ListenReach::Loopback
     };
     let listen = &workshop.settings.server.listen.value;
     let listen = args.listen.as_ref().unwrap_or(listen);
-    let address = Address::parse(listen, reach)?;
+    let address = ListenAddress::parse(listen, reach)?;
     let jotter = workshop.daemon_jotter();
     let tell = screen.teller_beside(move |line| jotter.write(line));
     let clock = caller.clock().clone();
-    let says: artel_server::Says =
+    let says: artel_server::DaemonMessageSink =
         Arc::new(move |text: &str| tell(&format!("{} {text}", clock.now())));
     let tell = Arc::clone(&says);
     caller.room().told_by(move |text| tell(text));
     let said = match args.listen {
-        Some(_) => Said::AtStart,
-        None => Said::BySettings,
+        Some(_) => ListenAddressSource::AtStart,
+        None => ListenAddressSource::BySettings,
     };
-    let options = Options {
+    let options = DaemonOptions {
         address,
         said,
         says,

@@ -16,12 +16,12 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::Instant;
 
-use super::wanted::Wanted;
-use crate::api::Refusal;
-use crate::connections::Connection;
-use crate::desk::Desk;
-use crate::door::Who;
-use crate::live::Bundle;
+use super::wanted::EventListQuery;
+use crate::api::ApiError;
+use crate::connections::ConnectionHandle;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
+use crate::live::LiveEventBatch;
 
 /// Number of past events that are read at once.
 const PAGE: u64 = 100;
@@ -36,30 +36,30 @@ const HELLO: &[u8] = b"retry: 1000\n: events follow\n\n";
 const STILL_HERE: &[u8] = b":\n\n";
 
 /// One reader of live events.
-struct Reading {
-    desk: Arc<Desk>,
-    who: Who,
+struct LiveEventReader {
+    desk: Arc<ServerState>,
+    who: AuthenticatedCaller,
     eyes: RunVisibility,
     /// Notifies of changed settings, which may change what the reader may see.
     workshops: watch::Receiver<Arc<Workshop>>,
-    wanted: Wanted,
+    wanted: EventListQuery,
     /// When the reader's access was last checked.
     checked: Instant,
     /// The number of the last event that was examined.
     position: u64,
     is_past_over: bool,
-    news: Receiver<Arc<Bundle>>,
+    news: Receiver<Arc<LiveEventBatch>>,
     _place: OwnedSemaphorePermit,
 }
 
 /// Starts a stream of events after `last`, else after `wanted.after`, else from now on.
 pub(super) fn follow(
-    desk: Arc<Desk>,
-    who: &Who,
-    connection: Option<Connection>,
-    wanted: &Wanted,
+    desk: Arc<ServerState>,
+    who: &AuthenticatedCaller,
+    connection: Option<ConnectionHandle>,
+    wanted: &EventListQuery,
     last: Option<u64>,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ApiError> {
     // Subscribed before the reader's visibility is determined, so no change of settings is
     // missed.
     let workshops = desk.workshops();
@@ -81,7 +81,7 @@ pub(super) fn follow(
     if let Some(connection) = connection {
         connection.becomes_reader();
     }
-    let reading = Reading {
+    let reading = LiveEventReader {
         desk,
         who: who.clone(),
         eyes,
@@ -101,7 +101,7 @@ pub(super) fn follow(
     Ok((head, Body::from_stream(stream(reading))).into_response())
 }
 
-fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
+fn stream(reading: LiveEventReader) -> impl Stream<Item = Result<Bytes, Infallible>> {
     let hello = futures_util::stream::once(async { Ok(Bytes::from_static(HELLO)) });
     let rest = unfold(reading, async |mut reading| {
         let sent = match tokio::time::timeout(ALIVE, reading.next()).await {
@@ -114,7 +114,7 @@ fn stream(reading: Reading) -> impl Stream<Item = Result<Bytes, Infallible>> {
     futures_util::StreamExt::chain(hello, rest)
 }
 
-impl Reading {
+impl LiveEventReader {
     /// Returns the next events that the reader may see.
     ///
     /// Returns `None`, which ends the stream, if the reader lost access, is too far behind,
@@ -156,7 +156,7 @@ impl Reading {
     /// Returns the events of a batch that the reader may see, by the rules in force now. If
     /// the reader may no longer have the view it asked for, this fails and the stream ends;
     /// the reader learns why when it reconnects.
-    fn look_at(&mut self, bundle: &Bundle) -> Result<Option<Bytes>, Failure> {
+    fn look_at(&mut self, bundle: &LiveEventBatch) -> Result<Option<Bytes>, Failure> {
         if self.workshops.has_changed().unwrap_or(false) {
             self.workshops.mark_unchanged();
             self.eyes = self.wanted.eyes(&self.desk, &self.who)?;
@@ -170,7 +170,7 @@ impl Reading {
     }
 
     /// Reads a page of past events on a thread that may block.
-    async fn read_past(&mut self) -> Option<Bundle> {
+    async fn read_past(&mut self) -> Option<LiveEventBatch> {
         let (desk, after) = (Arc::clone(&self.desk), self.position);
         let now = self.desk.workshop().caller().clock().now();
         let filter = self.wanted.filter(now).ok()?;
@@ -186,6 +186,6 @@ impl Reading {
         if records.is_empty() {
             self.position = self.position.max(head);
         }
-        Some(Bundle::of(records))
+        Some(LiveEventBatch::of(records))
     }
 }

@@ -8,8 +8,8 @@ use utoipa::IntoParams;
 
 use crate::api::journal::moment;
 use crate::api::seat::eyes;
-use crate::desk::Desk;
-use crate::door::Who;
+use crate::desk::ServerState;
+use crate::door::AuthenticatedCaller;
 
 /// Default number of events in a page.
 const USUAL: u64 = 100;
@@ -21,7 +21,7 @@ const MOST: u64 = 1_000;
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(in crate::api) struct Wanted {
+pub(in crate::api) struct EventListQuery {
     /// Start of the kind: `run.` or `plan.approved`.
     kind: Option<String>,
     /// Start of the trace.
@@ -62,7 +62,7 @@ pub(super) fn unreadable(rejection: &axum::extract::rejection::QueryRejection) -
     Failure::new(FailureCode::C004, "the question cannot be read").because(rejection.body_text())
 }
 
-impl Wanted {
+impl EventListQuery {
     /// Refuses parameters that only work in pages: live events are not looked up in the
     /// journal.
     pub(super) fn refuse_of_pages(&self) -> Result<(), Failure> {
@@ -125,7 +125,11 @@ impl Wanted {
 
     /// Returns what the caller may see. A caller who may only see summaries and asks for
     /// the full view is refused.
-    pub(super) fn eyes(&self, desk: &Desk, who: &Who) -> Result<RunVisibility, Failure> {
+    pub(super) fn eyes(
+        &self,
+        desk: &ServerState,
+        who: &AuthenticatedCaller,
+    ) -> Result<RunVisibility, Failure> {
         eyes(desk, who, self.view.as_deref())
     }
 

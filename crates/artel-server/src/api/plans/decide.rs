@@ -7,15 +7,18 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, At, DeveloperInPerson, User, UserInPerson, unnamed, waited};
-use crate::api::{ModelName, Told};
-use crate::keeper::{Manner, Task};
+use crate::api::refusal::ApiErrorReply;
+use crate::api::seat::{
+    ApiPathParams, ApiResult, AuthorizedCaller, DeveloperInPerson, User, UserInPerson, unnamed,
+    waited,
+};
+use crate::api::{ApiJsonBody, ModelName};
+use crate::keeper::{SchedulerTask, TaskOptions};
 
 /// Approves a plan as it was seen.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Approve {
+pub(crate) struct ApprovePlanBody {
     /// The hash of the version you saw, or at least its first 8 letters.
     #[serde(default)]
     #[schema(required = true, min_length = 8)]
@@ -33,7 +36,7 @@ pub(crate) struct Approve {
 /// Asks for a revised plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Revise {
+pub(crate) struct RevisePlanBody {
     /// The changes you want; at least one.
     #[schema(min_items = 1)]
     comments: Vec<String>,
@@ -44,7 +47,7 @@ pub(crate) struct Revise {
 /// A required reason.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Reason {
+pub(crate) struct RejectPlanBody {
     /// The reason, which is recorded.
     reason: String,
 }
@@ -52,7 +55,7 @@ pub(crate) struct Reason {
 /// An optional reason.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct MaybeReason {
+pub(crate) struct OptionalReasonBody {
     /// The reason, which is recorded.
     #[serde(default)]
     pub(super) reason: String,
@@ -61,7 +64,7 @@ pub(crate) struct MaybeReason {
 /// A new text for a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Edit {
+pub(crate) struct EditPlanBody {
     /// The whole text, as returned by `/markdown`, with your changes.
     text: String,
 }
@@ -69,7 +72,7 @@ pub(crate) struct Edit {
 /// Retries steps of a plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Retry {
+pub(crate) struct RetryPlanBody {
     /// The step, by its number or name; every step that did not pass if omitted.
     step: Option<String>,
     /// Maximum number of steps that run at once, from 1 to 64; the number of processors if
@@ -85,7 +88,7 @@ pub(crate) struct Retry {
 /// Skips a step.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Skip {
+pub(crate) struct SkipStepBody {
     /// The step, by its number or name.
     step: String,
     /// The reason.
@@ -95,7 +98,7 @@ pub(crate) struct Skip {
 /// Waives a check or finding, so that a step may pass without it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Waive {
+pub(crate) struct WaiveStepCheckBody {
     /// The step, by its number or name.
     step: String,
     /// `inspector`, `tester`, `evaluator`, or a finding.
@@ -106,7 +109,7 @@ pub(crate) struct Waive {
 
 /// The state of a plan after a decision.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Decided {
+pub(crate) struct PlanDecisionReply {
     /// Trace of the work.
     trace_id: String,
     /// The plan's state.
@@ -121,7 +124,7 @@ pub(crate) struct Decided {
 
 /// The result of editing a plan.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EditDone {
+pub(crate) struct EditPlanReply {
     /// Trace of the work.
     trace_id: String,
     /// `unchanged`, `review` or `adopted`.
@@ -132,7 +135,7 @@ pub(crate) struct EditDone {
 
 /// The steps that are retried.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RetryDone {
+pub(crate) struct RetryPlanReply {
     /// Trace of the work.
     trace_id: String,
     /// The run that retries them.
@@ -143,7 +146,7 @@ pub(crate) struct RetryDone {
 
 /// A decision about a step.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct StepDone {
+pub(crate) struct StepDecisionReply {
     /// Trace of the work.
     trace_id: String,
     /// The decision, such as `skipped`.
@@ -154,17 +157,17 @@ pub(crate) struct StepDone {
 
 /// Approves the version that was seen. The daemon carries it out.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/approve", tag = "plans",
-    operation_id = "approvePlan", request_body = Approve,
+    operation_id = "approvePlan", request_body = ApprovePlanBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
-    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn approve(
-    by: As<UserInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Approve>,
-) -> Answer<Decided> {
+    by: AuthorizedCaller<UserInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<ApprovePlanBody>,
+) -> ApiResult<PlanDecisionReply> {
     let desk = Arc::clone(&by.desk);
-    let manner = Manner {
+    let manner = TaskOptions {
         at_once: told.at_once,
         fail_fast: told.fail_fast,
         model: ModelName::admit(told.model)?,
@@ -175,13 +178,13 @@ pub(crate) async fn approve(
         }
         // The options are set before the approval is recorded: the scheduler starts as soon
         // as it sees that.
-        let task = Task::Work(workshop.work_named(&id)?.trace);
+        let task = SchedulerTask::Work(workshop.work_named(&id)?.trace);
         waited(manner.check(workshop))?;
         let model = manner.model.clone();
         let before = desk.manners.set(task, manner);
         let approved = workshop.approve_plan(&id, Some(&told.hash), model.as_deref());
         let (work, run) = approved.inspect_err(|_| desk.manners.put_back(task, before))?;
-        Ok(Decided {
+        Ok(PlanDecisionReply {
             run: Some(run.to_string()),
             ..decided(&work)
         })
@@ -191,22 +194,22 @@ pub(crate) async fn approve(
 
 /// Asks the architect to write another version.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/revise", tag = "plans",
-    operation_id = "revisePlan", request_body = Revise,
+    operation_id = "revisePlan", request_body = RevisePlanBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn revise(
-    by: As<User>,
-    At(id): At<String>,
-    Told(told): Told<Revise>,
-) -> Answer<Decided> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<RevisePlanBody>,
+) -> ApiResult<PlanDecisionReply> {
     let desk = Arc::clone(&by.desk);
-    let manner = Manner {
+    let manner = TaskOptions {
         model: ModelName::admit(told.model)?,
-        ..Manner::default()
+        ..TaskOptions::default()
     };
     let done = by.does(move |workshop| {
-        let task = Task::Work(workshop.work_named(&id)?.trace);
+        let task = SchedulerTask::Work(workshop.work_named(&id)?.trace);
         waited(manner.check(workshop))?;
         let model = manner.model.clone();
         let before = desk.manners.set(task, manner);
@@ -219,15 +222,15 @@ pub(crate) async fn revise(
 
 /// Rejects the version in review.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/reject", tag = "plans",
-    operation_id = "rejectPlan", request_body = Reason,
+    operation_id = "rejectPlan", request_body = RejectPlanBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn reject(
-    by: As<User>,
-    At(id): At<String>,
-    Told(told): Told<Reason>,
-) -> Answer<Decided> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<RejectPlanBody>,
+) -> ApiResult<PlanDecisionReply> {
     let done = by.does(move |workshop| {
         let work = workshop.reject_plan(&id, &told.reason)?;
         Ok(decided(&work))
@@ -237,15 +240,15 @@ pub(crate) async fn reject(
 
 /// Cancels a plan, whether it is being written, waits, or is being carried out.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/cancel", tag = "plans",
-    operation_id = "cancelPlan", request_body = MaybeReason,
+    operation_id = "cancelPlan", request_body = OptionalReasonBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Decided), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = PlanDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn cancel(
-    by: As<User>,
-    At(id): At<String>,
-    Told(told): Told<MaybeReason>,
-) -> Answer<Decided> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<OptionalReasonBody>,
+) -> ApiResult<PlanDecisionReply> {
     let done = by.does(move |workshop| {
         let noted = waited(workshop.cancel_plan(&id, &told.reason))?;
         let (work, _) = noted.done;
@@ -260,15 +263,15 @@ pub(crate) async fn cancel(
 ///
 /// While the plan is being carried out, the edit also counts as approval of that version.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/edit", tag = "plans",
-    operation_id = "editPlan", request_body = Edit,
+    operation_id = "editPlan", request_body = EditPlanBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = EditDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = EditPlanReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn edit(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Edit>,
-) -> Answer<EditDone> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<EditPlanBody>,
+) -> ApiResult<EditPlanReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let (word, version) = match workshop.edit_plan(&work, &told.text)? {
@@ -276,7 +279,7 @@ pub(crate) async fn edit(
             PlanEditOutcome::InReview { version } => ("review", Some(version)),
             PlanEditOutcome::Adopted { version, .. } => ("adopted", Some(version)),
         };
-        Ok(EditDone {
+        Ok(EditPlanReply {
             trace_id: work.trace.to_string(),
             edited: word.to_owned(),
             version,
@@ -287,17 +290,17 @@ pub(crate) async fn edit(
 
 /// Retries steps that did not pass.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/retry", tag = "plans",
-    operation_id = "retryPlan", request_body = Retry,
+    operation_id = "retryPlan", request_body = RetryPlanBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = RetryDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = RetryPlanReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn retry(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Retry>,
-) -> Answer<RetryDone> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<RetryPlanBody>,
+) -> ApiResult<RetryPlanReply> {
     let desk = Arc::clone(&by.desk);
-    let manner = Manner {
+    let manner = TaskOptions {
         at_once: told.at_once,
         fail_fast: told.fail_fast,
         model: ModelName::admit(told.model)?,
@@ -306,14 +309,14 @@ pub(crate) async fn retry(
         let work = workshop.work_named(&id)?;
         waited(manner.check(workshop))?;
         let model = manner.model.clone();
-        desk.manners.set(Task::Work(work.trace), manner);
+        desk.manners.set(SchedulerTask::Work(work.trace), manner);
         let again = workshop.retry_plan(&work, told.step.as_deref(), model.as_deref())?;
         let trace = work.trace;
         Ok((trace, again))
     });
     let (trace, again) = done.await?;
     by.desk.goes_on(trace);
-    Ok(Json(RetryDone {
+    Ok(Json(RetryPlanReply {
         trace_id: trace.to_string(),
         run: again.run.to_string(),
         steps: again.steps,
@@ -322,15 +325,15 @@ pub(crate) async fn retry(
 
 /// Skips a step, and with it every step that needs it.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/skip", tag = "plans",
-    operation_id = "skipStep", request_body = Skip,
+    operation_id = "skipStep", request_body = SkipStepBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = StepDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn skip(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Skip>,
-) -> Answer<StepDone> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<SkipStepBody>,
+) -> ApiResult<StepDecisionReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let step = workshop.skip_step(&work, &told.step, told.reason.as_deref())?;
@@ -338,7 +341,7 @@ pub(crate) async fn skip(
     });
     let (trace, step) = done.await?;
     by.desk.goes_on(trace);
-    Ok(Json(StepDone {
+    Ok(Json(StepDecisionReply {
         trace_id: trace.to_string(),
         did: "skipped".to_owned(),
         step,
@@ -347,15 +350,15 @@ pub(crate) async fn skip(
 
 /// Lets a step pass although a check, or one of its findings, does not.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/waive", tag = "plans",
-    operation_id = "waiveStep", request_body = Waive,
+    operation_id = "waiveStep", request_body = WaiveStepCheckBody,
     params(("id" = String, Path, description = "Its trace, or how it begins")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = StepDone), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = StepDecisionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn waive(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Waive>,
-) -> Answer<StepDone> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<WaiveStepCheckBody>,
+) -> ApiResult<StepDecisionReply> {
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
         let step = workshop.waive_step(&work, &told.step, &told.what, &told.reason)?;
@@ -363,15 +366,15 @@ pub(crate) async fn waive(
     });
     let (trace, step, did) = done.await?;
     by.desk.goes_on(trace);
-    Ok(Json(StepDone {
+    Ok(Json(StepDecisionReply {
         trace_id: trace.to_string(),
         did,
         step,
     }))
 }
 
-fn decided(work: &Work) -> Decided {
-    Decided {
+fn decided(work: &Work) -> PlanDecisionReply {
+    PlanDecisionReply {
         trace_id: work.trace.to_string(),
         state: work.course.state().map(|it| it.as_str().to_owned()),
         run: work.course.run().map(|run| run.to_string()),

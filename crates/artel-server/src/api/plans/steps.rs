@@ -5,15 +5,17 @@ use axum::Json;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::decide::MaybeReason;
-use crate::api::Told;
-use crate::api::refusal::Troubled;
-use crate::api::runs::steer::Nothing;
-use crate::api::seat::{Answer, As, At, Developer, DeveloperInPerson, waited};
+use super::decide::OptionalReasonBody;
+use crate::api::ApiJsonBody;
+use crate::api::refusal::ApiErrorReply;
+use crate::api::runs::steer::EmptyBody;
+use crate::api::seat::{
+    ApiPathParams, ApiResult, AuthorizedCaller, Developer, DeveloperInPerson, waited,
+};
 
 /// Where an order about a step was delivered.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct StepSteered {
+pub(crate) struct SteerStepReply {
     /// Trace of the work.
     trace_id: String,
     /// The title of the step.
@@ -26,55 +28,55 @@ pub(crate) struct StepSteered {
 
 /// Pauses a step: nothing more of it starts until it is resumed. The other steps continue.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/pause", tag = "plans",
-    operation_id = "pauseStep", request_body = Nothing,
+    operation_id = "pauseStep", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its trace, or how it begins"),
         ("step" = String, Path, description = "The step, by its number or name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SteerStepReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn pause(
-    by: As<Developer>,
-    At(named): At<(String, String)>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<StepSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(named): ApiPathParams<(String, String)>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<SteerStepReply> {
     steer(by, named, SteeringCommand::Pause, String::new()).await
 }
 
 /// Resumes a paused step.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/resume", tag = "plans",
-    operation_id = "resumeStep", request_body = Nothing,
+    operation_id = "resumeStep", request_body = EmptyBody,
     params(("id" = String, Path, description = "Its trace, or how it begins"),
         ("step" = String, Path, description = "The step, by its number or name")),
     extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SteerStepReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn resume(
-    by: As<Developer>,
-    At(named): At<(String, String)>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<StepSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(named): ApiPathParams<(String, String)>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<SteerStepReply> {
     steer(by, named, SteeringCommand::Resume, String::new()).await
 }
 
 /// Cancels a step, and with it every step that needs it. The other steps continue.
 #[utoipa::path(post, path = "/api/v1/plans/{id}/steps/{step}/cancel", tag = "plans",
-    operation_id = "cancelStep", request_body = MaybeReason,
+    operation_id = "cancelStep", request_body = OptionalReasonBody,
     params(("id" = String, Path, description = "Its trace, or how it begins"),
         ("step" = String, Path, description = "The step, by its number or name")),
     extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = StepSteered), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = SteerStepReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn cancel(
-    by: As<DeveloperInPerson>,
-    At(named): At<(String, String)>,
-    Told(told): Told<MaybeReason>,
-) -> Answer<StepSteered> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(named): ApiPathParams<(String, String)>,
+    ApiJsonBody(told): ApiJsonBody<OptionalReasonBody>,
+) -> ApiResult<SteerStepReply> {
     steer(by, named, SteeringCommand::Cancel, told.reason).await
 }
 
 async fn steer<R>(
-    by: As<R>,
+    by: AuthorizedCaller<R>,
     (id, step): (String, String),
     wish: SteeringCommand,
     reason: String,
-) -> Answer<StepSteered> {
+) -> ApiResult<SteerStepReply> {
     let asked = wish.clone();
     let done = by.does(move |workshop| {
         let work = workshop.work_named(&id)?;
@@ -92,7 +94,7 @@ async fn steer<R>(
     } else {
         asked.told_of_step(trace, &steered)
     };
-    Ok(Json(StepSteered {
+    Ok(Json(SteerStepReply {
         trace_id: trace.to_string(),
         step: steered.title,
         driver: steered.arrived.into_driver(),

@@ -4,14 +4,16 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::steer::Nothing;
-use crate::api::Told;
-use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, At, Developer, Made, made, shaped};
+use super::steer::EmptyBody;
+use crate::api::ApiJsonBody;
+use crate::api::refusal::ApiErrorReply;
+use crate::api::seat::{
+    ApiCreatedResult, ApiPathParams, ApiResult, AuthorizedCaller, Developer, made, shaped,
+};
 
 /// A recorded step that Artel would not take now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Divergence {
+pub(crate) struct ReplayRunReplyDivergence {
     /// The number of the event.
     seq: u64,
     /// The recorded step.
@@ -22,7 +24,7 @@ pub(crate) struct Divergence {
 
 /// A call that policy would decide differently now.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Difference {
+pub(crate) struct ReplayRunReplyDecision {
     /// The number of the event.
     seq: u64,
     /// The tool.
@@ -39,15 +41,15 @@ pub(crate) struct Difference {
 
 /// The result of replaying a run.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayRunReply {
     /// Number of steps that were compared.
     steps: u64,
     /// Number of turns.
     turns: u32,
     /// Where Artel would now depart from the record; empty if nowhere.
-    divergences: Vec<Divergence>,
+    divergences: Vec<ReplayRunReplyDivergence>,
     /// Calls that policy would decide differently now.
-    differences: Vec<Difference>,
+    differences: Vec<ReplayRunReplyDecision>,
     /// Number of calls that were decided again.
     decided: u64,
     /// Whether the run is finished.
@@ -57,14 +59,14 @@ pub(crate) struct Replayed {
 /// The name for a test.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Promote {
+pub(crate) struct PromoteRunBody {
     /// The name; derived from the run if omitted.
     name: Option<String>,
 }
 
 /// A test that was made from a run. It contains what the model said and read.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Promoted {
+pub(crate) struct PromoteRunReply {
     /// The skill.
     skill: String,
     /// The file of the test.
@@ -80,13 +82,13 @@ pub(crate) struct Promoted {
 /// Replays a recorded run, without a model and without effects.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/replay", tag = "runs", operation_id = "replayRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = Replayed), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = ReplayRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn replay(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<Replayed> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ReplayRunReply> {
     let done = by.does(move |workshop| {
         let run = workshop.run_named(&id)?;
         Ok(shaped(workshop.replay_run(run)?)?)
@@ -97,13 +99,13 @@ pub(crate) async fn replay(
 /// Makes a test of a skill from one of its runs.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/promote", tag = "runs", operation_id = "promoteRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Promote, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = Promoted), (status = "4XX", body = Troubled)))]
+    request_body = PromoteRunBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = PromoteRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn promote(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(told): Told<Promote>,
-) -> Made<Promoted> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<PromoteRunBody>,
+) -> ApiCreatedResult<PromoteRunReply> {
     let done =
         by.does(move |workshop| Ok(shaped(workshop.promote_run(&id, told.name.as_deref())?)?));
     done.await.map(made)

@@ -10,23 +10,24 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::refusal::Troubled;
+use crate::api::refusal::ApiErrorReply;
 use crate::api::seat::{
-    Answer, As, At, Developer, DeveloperInPerson, Made, UserInPerson, made, shaped, waited,
+    ApiCreatedResult, ApiPathParams, ApiResult, AuthorizedCaller, Developer, DeveloperInPerson,
+    UserInPerson, made, shaped, waited,
 };
-use crate::api::{ModelName, Refusal, Told};
-use crate::keeper::{Manner, Task};
+use crate::api::{ApiError, ApiJsonBody, ModelName};
+use crate::keeper::{SchedulerTask, TaskOptions};
 use crate::rights::needed_to_answer;
 
 /// An empty body.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyBody {}
 
 /// A hint for a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Hint {
+pub(crate) struct HintRunBody {
     /// The hint.
     text: String,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Hint {
 /// An answer to a question.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Answered {
+pub(crate) struct AnswerQuestionBody {
     /// One of the choices, or free text. A choice may be followed by a colon and a reason.
     answer: String,
     /// The question's id, if the run asks several.
@@ -44,7 +45,7 @@ pub(crate) struct Answered {
 /// Forks a run at an event.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Fork {
+pub(crate) struct ForkRunBody {
     /// The number of the last event to keep.
     at: u64,
     /// A hint that the new run gets first.
@@ -55,7 +56,7 @@ pub(crate) struct Fork {
 
 /// Where a steering order was delivered.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct RunSteered {
+pub(crate) struct SteerRunReply {
     /// The run's id.
     run: String,
     /// The process that drives it, to which the order was sent.
@@ -66,7 +67,7 @@ pub(crate) struct RunSteered {
 
 /// A question that was answered.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AnswerTaken {
+pub(crate) struct AnswerQuestionReply {
     /// The run's id.
     run: String,
     /// The question's id.
@@ -77,7 +78,7 @@ pub(crate) struct AnswerTaken {
 
 /// A run that was forked.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Forked {
+pub(crate) struct ForkRunReply {
     /// The new run's id.
     run: String,
     /// Trace of the work it belongs to.
@@ -86,7 +87,7 @@ pub(crate) struct Forked {
 
 /// The files of a run that were put in place.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct Applied {
+pub(crate) struct ApplyRunReply {
     /// The run's id.
     run: String,
     /// The folder.
@@ -102,7 +103,7 @@ pub(crate) struct Applied {
 /// Options for resuming something that no process drives.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GoOn {
+pub(crate) struct ResumeOptionsBody {
     /// Replaces the model that it began with: an alias, or `provider:model`.
     model: Option<ModelName>,
     /// For a plan: maximum number of steps that run at once, from 1 to 64.
@@ -112,10 +113,10 @@ pub(crate) struct GoOn {
     fail_fast: Option<bool>,
 }
 
-impl TryFrom<GoOn> for Manner {
+impl TryFrom<ResumeOptionsBody> for TaskOptions {
     type Error = Failure;
 
-    fn try_from(how: GoOn) -> Result<Self, Failure> {
+    fn try_from(how: ResumeOptionsBody) -> Result<Self, Failure> {
         Ok(Self {
             at_once: how.at_once,
             fail_fast: how.fail_fast,
@@ -127,36 +128,36 @@ impl TryFrom<GoOn> for Manner {
 /// Pauses a run: it starts nothing new until it is resumed.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/pause", tag = "runs", operation_id = "pauseRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = SteerRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn pause(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<RunSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<SteerRunReply> {
     steer(&by, id, SteeringCommand::Pause).await
 }
 
 /// Resumes a run that is paused or that no process drives.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs", operation_id = "resumeRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = GoOn, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+    request_body = ResumeOptionsBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = SteerRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn resume(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(how): Told<GoOn>,
-) -> Answer<RunSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(how): ApiJsonBody<ResumeOptionsBody>,
+) -> ApiResult<SteerRunReply> {
     let named = id.clone();
-    let (desk, manner) = (Arc::clone(&by.desk), Manner::try_from(how)?);
+    let (desk, manner) = (Arc::clone(&by.desk), TaskOptions::try_from(how)?);
     let found = by.does(move |workshop| {
         let run = workshop.run_named(&named)?;
         let trace = workshop.trace_of_run(run)?;
         let (standing, _) = workshop.standing_of(run)?;
         let task = if workshop.work(trace).is_ok() {
-            Task::Work(trace)
+            SchedulerTask::Work(trace)
         } else {
-            Task::Run(run)
+            SchedulerTask::Run(run)
         };
         waited(manner.check(workshop))?;
         desk.manners.set(task, manner);
@@ -167,7 +168,7 @@ pub(crate) async fn resume(
         return steer(&by, id, SteeringCommand::Resume).await;
     }
     by.desk.orders.go_on(task);
-    Ok(Json(RunSteered {
+    Ok(Json(SteerRunReply {
         run: run.to_string(),
         driver: None,
         text: by.desk.takes_up(&run.short())?,
@@ -177,39 +178,39 @@ pub(crate) async fn resume(
 /// Cancels a run and the runs that it called.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/cancel", tag = "runs", operation_id = "cancelRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = SteerRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn cancel(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<RunSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<SteerRunReply> {
     steer(&by, id, SteeringCommand::Cancel).await
 }
 
 /// Gives a run a hint while it works.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/hint", tag = "runs", operation_id = "hintRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Hint, extensions(("x-role" = json!("developer"))),
-    responses((status = 200, body = RunSteered), (status = "4XX", body = Troubled)))]
+    request_body = HintRunBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 200, body = SteerRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn hint(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(told): Told<Hint>,
-) -> Answer<RunSteered> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<HintRunBody>,
+) -> ApiResult<SteerRunReply> {
     steer(&by, id, SteeringCommand::Hint(told.text)).await
 }
 
 /// Answers a question of a run or a plan.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/answer", tag = "runs", operation_id = "answerRun",
     params(("id" = String, Path, description = "The id of the run or its piece of work, or how it begins")),
-    request_body = Answered, extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
-    responses((status = 200, body = AnswerTaken), (status = "4XX", body = Troubled)))]
+    request_body = AnswerQuestionBody, extensions(("x-role" = json!("user")), ("x-person" = json!(true))),
+    responses((status = 200, body = AnswerQuestionReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn answer(
-    by: As<UserInPerson>,
-    At(id): At<String>,
-    Told(told): Told<Answered>,
-) -> Answer<AnswerTaken> {
+    by: AuthorizedCaller<UserInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<AnswerQuestionBody>,
+) -> ApiResult<AnswerQuestionReply> {
     let who = by.who.clone();
     let done = by.does(move |workshop| {
         let name = match &told.question {
@@ -222,7 +223,7 @@ pub(crate) async fn answer(
         Ok((question, noted))
     });
     let (question, noted) = done.await?;
-    Ok(Json(AnswerTaken {
+    Ok(Json(AnswerQuestionReply {
         run: question.run.to_string(),
         question: question.asked.question,
         goes_on_in: match by.told(noted) {
@@ -235,13 +236,13 @@ pub(crate) async fn answer(
 /// Forks a run at any of its events. The original run stays unchanged.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/fork", tag = "runs", operation_id = "forkRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Fork, extensions(("x-role" = json!("developer"))),
-    responses((status = 201, body = Forked), (status = "4XX", body = Troubled)))]
+    request_body = ForkRunBody, extensions(("x-role" = json!("developer"))),
+    responses((status = 201, body = ForkRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn fork(
-    by: As<Developer>,
-    At(id): At<String>,
-    Told(told): Told<Fork>,
-) -> Made<Forked> {
+    by: AuthorizedCaller<Developer>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(told): ApiJsonBody<ForkRunBody>,
+) -> ApiCreatedResult<ForkRunReply> {
     let model = ModelName::admit(told.model)?;
     let done = by.does(move |workshop| {
         let order = RunForkOptions {
@@ -254,8 +255,8 @@ pub(crate) async fn fork(
         Ok((run, workshop.trace_of_run(run)?))
     });
     let (run, trace) = done.await?;
-    by.desk.orders.go_on(Task::Run(run));
-    Ok(made(Forked {
+    by.desk.orders.go_on(SchedulerTask::Run(run));
+    Ok(made(ForkRunReply {
         run: run.to_string(),
         trace: trace.to_string(),
     }))
@@ -264,13 +265,13 @@ pub(crate) async fn fork(
 /// Puts the files that a run created or changed in place: all of them, or none.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/apply", tag = "runs", operation_id = "applyRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
-    request_body = Nothing, extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
-    responses((status = 200, body = Applied), (status = "4XX", body = Troubled)))]
+    request_body = EmptyBody, extensions(("x-role" = json!("developer")), ("x-person" = json!(true))),
+    responses((status = 200, body = ApplyRunReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn apply(
-    by: As<DeveloperInPerson>,
-    At(id): At<String>,
-    Told(Nothing {}): Told<Nothing>,
-) -> Answer<Applied> {
+    by: AuthorizedCaller<DeveloperInPerson>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiJsonBody(EmptyBody {}): ApiJsonBody<EmptyBody>,
+) -> ApiResult<ApplyRunReply> {
     let done = by.does(move |workshop| {
         let run = workshop.run_named(&id)?;
         Ok(waited(workshop.apply_run(run))?)
@@ -279,10 +280,14 @@ pub(crate) async fn apply(
     Ok(Json(shaped(placed)?))
 }
 
-async fn steer(by: &As<Developer>, id: String, wish: SteeringCommand) -> Answer<RunSteered> {
+async fn steer(
+    by: &AuthorizedCaller<Developer>,
+    id: String,
+    wish: SteeringCommand,
+) -> ApiResult<SteerRunReply> {
     let asked = wish.clone();
     let done = by.does(
-        move |workshop| -> Result<(RunId, OutcomeWithNotes<SteeringDelivery>), Refusal> {
+        move |workshop| -> Result<(RunId, OutcomeWithNotes<SteeringDelivery>), ApiError> {
             let run = workshop.run_named(&id)?;
             let noted = waited(workshop.steer_run(run, &wish))?;
             Ok((run, noted))
@@ -295,7 +300,7 @@ async fn steer(by: &As<Developer>, id: String, wish: SteeringCommand) -> Answer<
         SteeringDelivery::Sent(driver) => Some(driver),
         SteeringDelivery::Kept | SteeringDelivery::Ended => None,
     };
-    Ok(Json(RunSteered {
+    Ok(Json(SteerRunReply {
         run: run.to_string(),
         driver,
         text,

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::page::Limit;
-use crate::api::refusal::Troubled;
-use crate::api::seat::{Answer, As, Asked, At, User, shaped};
+use crate::api::page::ApiPageLimit;
+use crate::api::refusal::ApiErrorReply;
+use crate::api::seat::{ApiPathParams, ApiQueryParams, ApiResult, AuthorizedCaller, User, shaped};
 
 /// One line of a run's story.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub(crate) struct StoryLine {
+pub(crate) struct RunStoryReplyLine {
     /// The number of the event it describes.
     seq: u64,
     /// The time of the event, as RFC 3339.
@@ -35,10 +35,10 @@ pub(crate) struct StoryLine {
 
 /// A page of a run's story.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Story {
+pub(crate) struct RunStoryReply {
     /// The lines, in order. The lines of one event are never split between pages, so there
     /// may be a few more than `limit`.
-    lines: Vec<StoryLine>,
+    lines: Vec<RunStoryReplyLine>,
     /// To continue, pass this as `after`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<u64>,
@@ -48,13 +48,13 @@ pub(crate) struct Story {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Closely {
+pub(crate) struct RunStoryQuery {
     /// `summary`, or `full` if the role may have it.
     view: Option<String>,
     /// Maximum number of lines, from 1 to 200.
     #[serde(default)]
     #[param(value_type = Option<u16>, minimum = 1, maximum = 200)]
-    limit: Limit,
+    limit: ApiPageLimit,
     /// Only the lines of events after this number.
     #[param(format = "uint64")]
     after: Option<u64>,
@@ -62,14 +62,14 @@ pub(crate) struct Closely {
 
 /// Returns what happened in a run, page by page.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/story", tag = "runs", operation_id = "tellRun",
-    params(("id" = String, Path, description = "Its id, or how it begins"), Closely),
+    params(("id" = String, Path, description = "Its id, or how it begins"), RunStoryQuery),
     extensions(("x-role" = json!("user"))),
-    responses((status = 200, body = Story), (status = "4XX", body = Troubled)))]
+    responses((status = 200, body = RunStoryReply), (status = "4XX", body = ApiErrorReply)))]
 pub(crate) async fn story(
-    by: As<User>,
-    At(id): At<String>,
-    Asked(wanted): Asked<Closely>,
-) -> Answer<Story> {
+    by: AuthorizedCaller<User>,
+    ApiPathParams(id): ApiPathParams<String>,
+    ApiQueryParams(wanted): ApiQueryParams<RunStoryQuery>,
+) -> ApiResult<RunStoryReply> {
     let eyes = by.eyes(wanted.view.as_deref())?;
     let wanted = TimelineQuery {
         after: wanted.after.unwrap_or(0),
@@ -85,7 +85,7 @@ pub(crate) async fn story(
             lines.push(shaped(value)?);
         }
         let next = page.next;
-        Ok(Story { lines, next })
+        Ok(RunStoryReply { lines, next })
     });
     done.await.map(Json)
 }

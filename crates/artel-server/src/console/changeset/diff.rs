@@ -1,6 +1,6 @@
 //! Parses the output of `git diff` into files and lines for display.
 
-use super::paint::{Language, Paint, Span};
+use super::paint::{HighlightLanguage, HighlightSpan, LineHighlighter};
 
 /// A file with more lines than this has no syntax highlighting.
 const PAINTED: usize = 5_000;
@@ -24,14 +24,14 @@ pub(in crate::console) struct FileDiff {
     /// Notes by git: renamed, binary, mode.
     pub(in crate::console) notes: Vec<String>,
     pub(in crate::console) rows: Vec<DiffRow>,
-    pub(in crate::console) pairs: Vec<Pair>,
+    pub(in crate::console) pairs: Vec<DiffRowPair>,
     /// Number of lines that are left out.
     pub(in crate::console) left_out: usize,
 }
 
 /// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::console) enum Sort {
+pub(in crate::console) enum DiffLineKind {
     /// A hunk header, which says where the following lines are.
     Place,
     /// An unchanged line.
@@ -45,20 +45,20 @@ pub(in crate::console) enum Sort {
 /// A line of a diff.
 #[derive(Debug, Clone)]
 pub(in crate::console) struct DiffRow {
-    pub(in crate::console) sort: Sort,
+    pub(in crate::console) sort: DiffLineKind,
     pub(in crate::console) old: Option<usize>,
     pub(in crate::console) new: Option<usize>,
-    pub(in crate::console) spans: Vec<Span>,
+    pub(in crate::console) spans: Vec<HighlightSpan>,
 }
 
 /// Two lines side by side; a hunk header is in both halves.
 #[derive(Debug, Clone)]
-pub(in crate::console) struct Pair {
+pub(in crate::console) struct DiffRowPair {
     pub(in crate::console) left: Option<DiffRow>,
     pub(in crate::console) right: Option<DiffRow>,
 }
 
-impl Sort {
+impl DiffLineKind {
     /// Returns the sign shown before the line.
     pub(in crate::console) fn sign(self) -> &'static str {
         match self {
@@ -82,13 +82,13 @@ impl Sort {
 impl DiffRow {
     /// Returns whether the line is a hunk header.
     pub(in crate::console) fn is_place(&self) -> bool {
-        self.sort == Sort::Place
+        self.sort == DiffLineKind::Place
     }
 
     /// Returns the line number to show: the old one of a removed line, else the new one.
     pub(in crate::console) fn number(&self) -> String {
         let number = match self.sort {
-            Sort::Removed => self.old,
+            DiffLineKind::Removed => self.old,
             _ => self.new,
         };
         number.map_or(String::new(), |number| number.to_string())
@@ -97,7 +97,7 @@ impl DiffRow {
 
 /// The position in a hunk, and the number of lines left in it.
 #[derive(Debug, Default)]
-struct Hunk {
+struct HunkCursor {
     old: usize,
     new: usize,
     old_left: usize,
@@ -107,7 +107,7 @@ struct Hunk {
 /// Parses a diff. Lines that are not understood become notes of their file.
 pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
     let mut files: Vec<FileDiff> = Vec::new();
-    let mut hunk = Hunk::default();
+    let mut hunk = HunkCursor::default();
     for line in text.lines() {
         if hunk.old_left > 0 || hunk.new_left > 0 {
             if let Some(file) = files.last_mut() {
@@ -125,13 +125,13 @@ pub(in crate::console) fn parse(text: &str) -> Vec<FileDiff> {
         let Some(file) = files.last_mut() else {
             continue;
         };
-        if let Some(found) = Hunk::begin(line) {
+        if let Some(found) = HunkCursor::begin(line) {
             hunk = found;
             file.rows.push(DiffRow {
-                sort: Sort::Place,
+                sort: DiffLineKind::Place,
                 old: None,
                 new: None,
-                spans: vec![Span::plain(line)],
+                spans: vec![HighlightSpan::plain(line)],
             });
         } else {
             file.note(line);
@@ -184,17 +184,25 @@ impl FileDiff {
     fn finish(&mut self) {
         self.left_out = self.rows.len().saturating_sub(SHOWN);
         self.rows.truncate(SHOWN);
-        let language = Language::of(&self.name);
+        let language = HighlightLanguage::of(&self.name);
         if self.rows.len() <= PAINTED {
-            let (mut old, mut new) = (Paint::new(language), Paint::new(language));
+            let (mut old, mut new) = (
+                LineHighlighter::new(language),
+                LineHighlighter::new(language),
+            );
             for row in &mut self.rows {
                 let line = row.spans.first().map(|it| it.text.clone());
                 let line = line.unwrap_or_default();
                 match row.sort {
-                    Sort::Place => (old, new) = (Paint::new(language), Paint::new(language)),
-                    Sort::Removed => row.spans = old.line(&line),
-                    Sort::Added => row.spans = new.line(&line),
-                    Sort::Same => {
+                    DiffLineKind::Place => {
+                        (old, new) = (
+                            LineHighlighter::new(language),
+                            LineHighlighter::new(language),
+                        )
+                    }
+                    DiffLineKind::Removed => row.spans = old.line(&line),
+                    DiffLineKind::Added => row.spans = new.line(&line),
+                    DiffLineKind::Same => {
                         old.line(&line);
                         row.spans = new.line(&line);
                     }
@@ -205,7 +213,7 @@ impl FileDiff {
     }
 }
 
-impl Hunk {
+impl HunkCursor {
     /// Parses a hunk header such as `@@ -1,2 +3,4 @@`.
     fn begin(line: &str) -> Option<Self> {
         let rest = line.strip_prefix("@@ -")?;
@@ -233,23 +241,23 @@ impl Hunk {
             None => (' ', ""),
         };
         let sort = match sign {
-            '+' => Sort::Added,
-            '-' => Sort::Removed,
+            '+' => DiffLineKind::Added,
+            '-' => DiffLineKind::Removed,
             '\\' => return None,
-            _ => Sort::Same,
+            _ => DiffLineKind::Same,
         };
         let (mut old, mut new) = (None, None);
-        if sort != Sort::Added {
+        if sort != DiffLineKind::Added {
             old = Some(self.old);
             self.old += 1;
             self.old_left = self.old_left.saturating_sub(1);
         }
-        if sort != Sort::Removed {
+        if sort != DiffLineKind::Removed {
             new = Some(self.new);
             self.new += 1;
             self.new_left = self.new_left.saturating_sub(1);
         }
-        let spans = vec![Span::plain(text)];
+        let spans = vec![HighlightSpan::plain(text)];
         Some(DiffRow {
             sort,
             old,
@@ -260,16 +268,16 @@ impl Hunk {
 }
 
 /// Pairs removed lines with the added lines that replace them.
-fn side_by_side(rows: &[DiffRow]) -> Vec<Pair> {
+fn side_by_side(rows: &[DiffRow]) -> Vec<DiffRowPair> {
     let mut pairs = Vec::new();
     let (mut gone, mut come): (Vec<&DiffRow>, Vec<&DiffRow>) = (Vec::new(), Vec::new());
     for row in rows {
         match row.sort {
-            Sort::Removed => gone.push(row),
-            Sort::Added => come.push(row),
-            Sort::Same | Sort::Place => {
+            DiffLineKind::Removed => gone.push(row),
+            DiffLineKind::Added => come.push(row),
+            DiffLineKind::Same | DiffLineKind::Place => {
                 settle(&mut pairs, &mut gone, &mut come);
-                pairs.push(Pair {
+                pairs.push(DiffRowPair {
                     left: Some(row.clone()),
                     right: Some(row.clone()),
                 });
@@ -280,9 +288,9 @@ fn side_by_side(rows: &[DiffRow]) -> Vec<Pair> {
     pairs
 }
 
-fn settle(pairs: &mut Vec<Pair>, gone: &mut Vec<&DiffRow>, come: &mut Vec<&DiffRow>) {
+fn settle(pairs: &mut Vec<DiffRowPair>, gone: &mut Vec<&DiffRow>, come: &mut Vec<&DiffRow>) {
     for at in 0..gone.len().max(come.len()) {
-        pairs.push(Pair {
+        pairs.push(DiffRowPair {
             left: gone.get(at).map(|&row| row.clone()),
             right: come.get(at).map(|&row| row.clone()),
         });
@@ -306,7 +314,7 @@ fn unprefixed(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Sort, fit, parse};
+    use super::{DiffLineKind, fit, parse};
 
     const DIFF: &str = "diff --git a/src/one.py b/src/one.py\nindex 1..2 100644\n--- a/src/one.py\n\
         +++ b/src/one.py\n@@ -1,3 +1,4 @@ def x\n same\n-gone\n--- looks like a head\n+come\n+more\n+--x\n\
@@ -317,8 +325,8 @@ mod tests {
         let files = parse(DIFF);
         assert_eq!(files.len(), 2);
         assert_eq!(files[0].name, "src/one.py");
-        let sorts: Vec<Sort> = files[0].rows.iter().map(|row| row.sort).collect();
-        use Sort::{Added, Place, Removed, Same};
+        let sorts: Vec<DiffLineKind> = files[0].rows.iter().map(|row| row.sort).collect();
+        use DiffLineKind::{Added, Place, Removed, Same};
         assert_eq!(sorts, [Place, Same, Removed, Removed, Added, Added, Added]);
         let last = &files[0].rows[6];
         assert_eq!((last.old, last.new), (None, Some(4)));

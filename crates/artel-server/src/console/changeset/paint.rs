@@ -5,12 +5,12 @@
 
 /// A part of a line in one colour.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::console) struct Span {
+pub(in crate::console) struct HighlightSpan {
     pub(in crate::console) class: &'static str,
     pub(in crate::console) text: String,
 }
 
-impl Span {
+impl HighlightSpan {
     /// Returns text without a colour.
     pub(super) fn plain(text: &str) -> Self {
         Self {
@@ -22,7 +22,7 @@ impl Span {
 
 /// The syntax of a language, as far as it is highlighted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Language {
+pub(super) struct HighlightLanguage {
     words: &'static str,
     /// Start of a comment that ends with the line.
     line: &'static str,
@@ -37,7 +37,7 @@ pub(super) struct Language {
 }
 
 /// The defaults of all languages.
-const PLAIN: Language = Language {
+const PLAIN: HighlightLanguage = HighlightLanguage {
     words: " ",
     line: NEVER,
     block: None,
@@ -49,7 +49,7 @@ const PLAIN: Language = Language {
 /// Text that no line contains.
 const NEVER: &str = "\u{0}";
 
-const RUST: Language = Language {
+const RUST: HighlightLanguage = HighlightLanguage {
     words: " as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while ",
     line: "//",
     block: Some(("/*", "*/")),
@@ -57,7 +57,7 @@ const RUST: Language = Language {
     ..PLAIN
 };
 
-const PYTHON: Language = Language {
+const PYTHON: HighlightLanguage = HighlightLanguage {
     words: " and as assert async await break class continue def del elif else except False finally for from global if import in is lambda None nonlocal not or pass raise return True try while with yield ",
     line: "#",
     block: None,
@@ -65,7 +65,7 @@ const PYTHON: Language = Language {
     ..PLAIN
 };
 
-const SCRIPT: Language = Language {
+const SCRIPT: HighlightLanguage = HighlightLanguage {
     words: " async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of private public return static super switch this throw true try type typeof undefined var void while with yield ",
     line: "//",
     block: Some(("/*", "*/")),
@@ -73,7 +73,7 @@ const SCRIPT: Language = Language {
     ..PLAIN
 };
 
-const CURLY: Language = Language {
+const CURLY: HighlightLanguage = HighlightLanguage {
     words: " abstract auto bool boolean break byte case catch char class const continue default defer do double else enum extends extern false final finally float for func go goto if implements import int interface internal long map namespace new nil null override package private protected public range return select short signed sizeof static string struct super switch template this throw throws true try type typedef union unsigned using var virtual void volatile while ",
     line: "//",
     block: Some(("/*", "*/")),
@@ -81,7 +81,7 @@ const CURLY: Language = Language {
     ..PLAIN
 };
 
-const SHELL: Language = Language {
+const SHELL: HighlightLanguage = HighlightLanguage {
     words: " case do done elif else esac export fi for function if in local return set then until while ",
     line: "#",
     block: None,
@@ -89,7 +89,7 @@ const SHELL: Language = Language {
     ..PLAIN
 };
 
-const SETTINGS: Language = Language {
+const SETTINGS: HighlightLanguage = HighlightLanguage {
     words: " true false null yes no on off ",
     line: "#",
     block: None,
@@ -97,7 +97,7 @@ const SETTINGS: Language = Language {
     ..PLAIN
 };
 
-const SQL: Language = Language {
+const SQL: HighlightLanguage = HighlightLanguage {
     words: " ADD ALTER AND AS BY CREATE DELETE DROP FROM GROUP HAVING IN INDEX INSERT INTO JOIN LEFT LIMIT NOT NULL ON OR ORDER PRIMARY KEY SELECT SET TABLE UNION UPDATE VALUES WHERE WITH ",
     line: "--",
     block: Some(("/*", "*/")),
@@ -105,19 +105,19 @@ const SQL: Language = Language {
     ..PLAIN
 };
 
-const STYLE: Language = Language {
+const STYLE: HighlightLanguage = HighlightLanguage {
     block: Some(("/*", "*/")),
     ..PLAIN
 };
 
-const RUBY: Language = Language {
+const RUBY: HighlightLanguage = HighlightLanguage {
     words: " alias and begin break case class def defined do else elsif end ensure extend false for if in include module next nil not or private protected public raise redo require require_relative rescue retry return self super then true undef unless until when while yield ",
     line: "#",
     quotes: "\"'`",
     ..PLAIN
 };
 
-const LUA: Language = Language {
+const LUA: HighlightLanguage = HighlightLanguage {
     words: " and break do else elseif end false for function goto if in local nil not or repeat return then true until while ",
     line: "--",
     block: Some(("--[[", "]]")),
@@ -125,7 +125,7 @@ const LUA: Language = Language {
 };
 
 // Apostrophes in text between tags do not start strings.
-const MARKUP: Language = Language {
+const MARKUP: HighlightLanguage = HighlightLanguage {
     block: Some(("<!--", "-->")),
     quotes: "\"",
     tag: Some('<'),
@@ -133,21 +133,21 @@ const MARKUP: Language = Language {
 };
 
 /// Markup with embedded scripts. URLs also contain `//`, but without a space after it.
-const COMPONENT: Language = Language {
+const COMPONENT: HighlightLanguage = HighlightLanguage {
     words: SCRIPT.words,
     line: "// ",
     quotes: "\"`",
     ..MARKUP
 };
 
-const PROSE: Language = Language {
+const PROSE: HighlightLanguage = HighlightLanguage {
     block: Some(("<!--", "-->")),
     quotes: "`",
     heading: Some('#'),
     ..PLAIN
 };
 
-impl Language {
+impl HighlightLanguage {
     /// Returns the language of a file, by the ending of its name.
     pub(super) fn of(name: &str) -> Option<Self> {
         let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
@@ -177,39 +177,39 @@ impl Language {
 
 /// Highlights one line after another, and remembers open block comments.
 #[derive(Debug, Clone)]
-pub(super) struct Paint {
-    language: Option<Language>,
+pub(super) struct LineHighlighter {
+    language: Option<HighlightLanguage>,
     /// Whether the next line begins within a block comment.
     is_comment: bool,
 }
 
-impl Paint {
-    pub(super) fn new(language: Option<Language>) -> Self {
+impl LineHighlighter {
+    pub(super) fn new(language: Option<HighlightLanguage>) -> Self {
         Self {
             language,
             is_comment: false,
         }
     }
 
-    pub(super) fn line(&mut self, text: &str) -> Vec<Span> {
+    pub(super) fn line(&mut self, text: &str) -> Vec<HighlightSpan> {
         let Some(language) = self.language else {
-            return vec![Span::plain(text)];
+            return vec![HighlightSpan::plain(text)];
         };
         let is_heading = |sign: char| text.trim_start().starts_with(sign);
         if !self.is_comment && language.heading.is_some_and(is_heading) {
-            return vec![Span {
+            return vec![HighlightSpan {
                 class: "k",
                 text: text.to_owned(),
             }];
         }
-        let mut spans: Vec<Span> = Vec::new();
+        let mut spans: Vec<HighlightSpan> = Vec::new();
         let mut rest = text;
         while !rest.is_empty() {
             let (class, length) = self.next(language, rest);
             let (taken, after) = rest.split_at(length);
             match spans.last_mut() {
                 Some(last) if last.class == class => last.text.push_str(taken),
-                _ => spans.push(Span {
+                _ => spans.push(HighlightSpan {
                     class,
                     text: taken.to_owned(),
                 }),
@@ -220,7 +220,7 @@ impl Paint {
     }
 
     /// Returns the class of the next token and its length in bytes, at least one character.
-    fn next(&mut self, language: Language, rest: &str) -> (&'static str, usize) {
+    fn next(&mut self, language: HighlightLanguage, rest: &str) -> (&'static str, usize) {
         if let Some((begin, end)) = language.block
             && (self.is_comment || rest.starts_with(begin))
         {
@@ -284,10 +284,10 @@ fn quoted(rest: &str, quote: char) -> usize {
 mod tests {
     use artel_testkit::Random;
 
-    use super::{Language, Paint};
+    use super::{HighlightLanguage, LineHighlighter};
 
     fn painted(name: &str, lines: &[&str]) -> Vec<String> {
-        let mut paint = Paint::new(Language::of(name));
+        let mut paint = LineHighlighter::new(HighlightLanguage::of(name));
         let shown = |line: &&str| {
             let spans = paint.line(line).into_iter();
             let spans = spans.filter(|span| !span.class.is_empty());
@@ -360,7 +360,7 @@ mod tests {
             "a.rs", "a.py", "a.js", "a.sql", "a.css", "a.txt", "a.html", "a.md", "a.rb", "a.lua",
             "a.vue",
         ] {
-            let mut paint = Paint::new(Language::of(name));
+            let mut paint = LineHighlighter::new(HighlightLanguage::of(name));
             for _ in 0..200 {
                 let length = random.below(30);
                 let line: String = (0..length)

@@ -9,11 +9,11 @@ use crate::console::words;
 
 /// A step in the list.
 #[derive(Debug, Clone)]
-pub(in crate::console) struct StepCard {
+pub(in crate::console) struct PlanPageStep {
     pub(in crate::console) number: usize,
     pub(in crate::console) id: String,
     pub(in crate::console) title: String,
-    pub(in crate::console) state: Option<words::State>,
+    pub(in crate::console) state: Option<words::StateLabel>,
     /// Whether the step can be skipped: it is waiting or has failed.
     pub(in crate::console) is_open: bool,
     pub(in crate::console) role: String,
@@ -33,10 +33,10 @@ pub(in crate::console) fn cards(
     plan: &Plan,
     (states, drawn): (
         &BTreeMap<String, StepState>,
-        &BTreeMap<String, words::State>,
+        &BTreeMap<String, words::StateLabel>,
     ),
     estimates: &[StepEstimate],
-) -> Vec<StepCard> {
+) -> Vec<PlanPageStep> {
     let steps = plan.steps.iter().enumerate();
     steps
         .map(|(index, step)| {
@@ -59,14 +59,14 @@ fn card(
     plan: &Plan,
     number: usize,
     step: &PlanStep,
-    state: Option<(StepState, words::State)>,
+    state: Option<(StepState, words::StateLabel)>,
     estimate: Option<&StepEstimate>,
-) -> StepCard {
+) -> PlanPageStep {
     let after = step.after.iter().filter_map(|id| plan.number(id));
     let after: Vec<String> = after.map(|number| number.to_string()).collect();
     let claims = step.scope.criteria.iter();
     let evidence = step.evidence.iter();
-    StepCard {
+    PlanPageStep {
         number,
         id: step.id.clone(),
         title: step.title.clone(),

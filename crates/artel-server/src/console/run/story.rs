@@ -2,12 +2,12 @@
 
 use artel_workshop::{AgentTimeline, ProgressRemark, TimelineEvidence, TurnTimeline};
 
-use crate::console::evidence::{EVIDENCE, Meaning, place};
+use crate::console::evidence::{EVIDENCE, EvidenceTerm, place};
 use crate::console::words;
 
 /// A line about something worth mentioning.
 #[derive(Debug, Clone)]
-pub(in crate::console) struct Milestone {
+pub(in crate::console) struct RunPageLine {
     pub(in crate::console) sign: &'static str,
     pub(in crate::console) class: &'static str,
     pub(in crate::console) text: String,
@@ -17,39 +17,39 @@ pub(in crate::console) struct Milestone {
 
 /// An attempt at a step.
 #[derive(Debug, Clone, Default)]
-pub(in crate::console) struct Attempt {
+pub(in crate::console) struct RunPageAttempt {
     pub(in crate::console) round: u32,
-    pub(in crate::console) tales: Vec<Tale>,
-    pub(in crate::console) findings: Vec<Finding>,
+    pub(in crate::console) tales: Vec<RunPageAgent>,
+    pub(in crate::console) findings: Vec<RunPageEvidence>,
 }
 
 /// The turns of one agent.
 #[derive(Debug, Clone, Default)]
-pub(in crate::console) struct Tale {
+pub(in crate::console) struct RunPageAgent {
     pub(in crate::console) run: String,
     pub(in crate::console) title: String,
-    pub(in crate::console) turns: Vec<Turn>,
+    pub(in crate::console) turns: Vec<RunPageTurn>,
 }
 
 /// A turn of an agent.
 #[derive(Debug, Clone, Default)]
-pub(in crate::console) struct Turn {
-    pub(in crate::console) lines: Vec<Milestone>,
+pub(in crate::console) struct RunPageTurn {
+    pub(in crate::console) lines: Vec<RunPageLine>,
 }
 
 /// A proof, a check or a verdict.
 #[derive(Debug, Clone)]
-pub(in crate::console) struct Finding {
-    pub(in crate::console) state: words::State,
+pub(in crate::console) struct RunPageEvidence {
+    pub(in crate::console) state: words::StateLabel,
     pub(in crate::console) head: String,
     pub(in crate::console) lines: Vec<String>,
     /// Where the proof was made.
-    pub(in crate::console) place: Option<Meaning>,
+    pub(in crate::console) place: Option<EvidenceTerm>,
     /// The output of the program.
     pub(in crate::console) output: String,
 }
 
-impl From<&ProgressRemark> for Milestone {
+impl From<&ProgressRemark> for RunPageLine {
     fn from(it: &ProgressRemark) -> Self {
         let (sign, class) = words::mark(it.mark);
         Self {
@@ -61,35 +61,35 @@ impl From<&ProgressRemark> for Milestone {
     }
 }
 
-impl From<artel_workshop::AttemptTimeline> for Attempt {
+impl From<artel_workshop::AttemptTimeline> for RunPageAttempt {
     fn from(it: artel_workshop::AttemptTimeline) -> Self {
         Self {
             round: it.round,
-            tales: it.agents.into_iter().map(Tale::from).collect(),
-            findings: it.evidence.into_iter().map(Finding::from).collect(),
+            tales: it.agents.into_iter().map(RunPageAgent::from).collect(),
+            findings: it.evidence.into_iter().map(RunPageEvidence::from).collect(),
         }
     }
 }
 
-impl From<AgentTimeline> for Tale {
+impl From<AgentTimeline> for RunPageAgent {
     fn from(it: AgentTimeline) -> Self {
         Self {
             run: it.run.short(),
             title: words::short(&it.title, 120),
-            turns: it.turns.iter().map(Turn::from).collect(),
+            turns: it.turns.iter().map(RunPageTurn::from).collect(),
         }
     }
 }
 
-impl From<&TurnTimeline> for Turn {
+impl From<&TurnTimeline> for RunPageTurn {
     fn from(it: &TurnTimeline) -> Self {
         Self {
-            lines: it.lines.iter().map(Milestone::from).collect(),
+            lines: it.lines.iter().map(RunPageLine::from).collect(),
         }
     }
 }
 
-impl From<TimelineEvidence> for Finding {
+impl From<TimelineEvidence> for RunPageEvidence {
     fn from(it: TimelineEvidence) -> Self {
         Self {
             state: match it.place {
@@ -107,7 +107,7 @@ impl From<TimelineEvidence> for Finding {
 }
 
 /// Returns the explanations of the words about evidence in these steps, each once.
-pub(super) fn legend(steps: &[super::StepView]) -> Vec<Meaning> {
+pub(super) fn legend(steps: &[super::RunPageStep]) -> Vec<EvidenceTerm> {
     let attempts = steps.iter().flat_map(|step| &step.attempts);
     let mut found = attempts.flat_map(|attempt| &attempt.findings).peekable();
     if found.peek().is_none() {

@@ -4,11 +4,11 @@ use artel_journal::JournalRecord;
 use artel_types::{Event, Fact, Failure, FailureCode, RunId, TraceId};
 use artel_workshop::{TimelineRecords, Work};
 
-use crate::console::frame::Site;
-use crate::keeper::Task;
+use crate::console::frame::PageContext;
+use crate::keeper::SchedulerTask;
 
 /// The run that a page is about, and its work if there is one.
-pub(super) struct Subject {
+pub(super) struct RunPageSubject {
     /// The id by which the viewer asked for it.
     pub(super) id: String,
     /// Its events; if there are very many, only those that the page needs.
@@ -20,9 +20,9 @@ pub(super) struct Subject {
     is_planned: bool,
 }
 
-impl Subject {
+impl RunPageSubject {
     /// Finds the subject. The id of a work stands for the run that carries out its plan.
-    pub(super) fn find(site: &Site, id: &str) -> Result<Self, Failure> {
+    pub(super) fn find(site: &PageContext, id: &str) -> Result<Self, Failure> {
         let workshop = &site.workshop;
         let excerpt = workshop.run_excerpt(id)?;
         let records = &excerpt.records;
@@ -72,10 +72,10 @@ impl Subject {
 
     /// Returns the task that the scheduler resumes: the work, or a run that belongs to
     /// none.
-    pub(super) fn task(&self) -> Option<Task> {
+    pub(super) fn task(&self) -> Option<SchedulerTask> {
         match &self.work {
-            Some(work) => Some(Task::Work(work.trace)),
-            None => self.run.map(Task::Run),
+            Some(work) => Some(SchedulerTask::Work(work.trace)),
+            None => self.run.map(SchedulerTask::Run),
         }
     }
 

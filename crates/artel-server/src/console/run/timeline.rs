@@ -6,7 +6,7 @@ use artel_journal::JournalRecord;
 use artel_types::{Failure, RunId};
 use artel_workshop::{RunVisibility, Workshop, brief, seen};
 
-use super::subject::Subject;
+use super::subject::RunPageSubject;
 use crate::console::words;
 
 /// Number of events on a page of the timeline.
@@ -14,7 +14,7 @@ pub(super) const EVENTS: usize = 150;
 
 /// An event in the timeline.
 #[derive(Debug, Clone)]
-pub(in crate::console) struct EventRow {
+pub(in crate::console) struct RunPageEventRow {
     pub(in crate::console) seq: u64,
     pub(in crate::console) at: String,
     pub(in crate::console) kind: String,
@@ -26,7 +26,7 @@ pub(in crate::console) struct EventRow {
 }
 
 /// The events at which a run can be forked.
-pub(super) struct Points {
+pub(super) struct RunForkPoints {
     /// The run that a fork request names. Its event number says which of the called runs is
     /// meant.
     pub(super) run: RunId,
@@ -34,13 +34,13 @@ pub(super) struct Points {
     spans: BTreeMap<String, (u64, u64)>,
 }
 
-impl Points {
+impl RunForkPoints {
     /// Finds the fork points of a run, or `None` if there are none.
     ///
     /// A run that no other run called can be forked from its first turn until it is
     /// finished. A run that carries out a plan can be forked in the runs that worked at its
     /// steps, while their files exist.
-    pub(super) fn of(subject: &Subject, workshop: &Workshop) -> Option<Self> {
+    pub(super) fn of(subject: &RunPageSubject, workshop: &Workshop) -> Option<Self> {
         let run = subject.run?;
         let forkable = workshop.forkable_runs(subject.records());
         let mut spans = BTreeMap::new();
@@ -61,7 +61,7 @@ impl Points {
     }
 
     /// Removes the points that need files, if the files were put in place or cleaned up.
-    pub(super) fn without_files(mut self, subject: &Subject) -> Self {
+    pub(super) fn without_files(mut self, subject: &RunPageSubject) -> Self {
         for (name, (_, to)) in &mut self.spans {
             let mut own = subject.records().iter();
             let is_made =
@@ -80,12 +80,12 @@ impl Points {
 /// Returns the latest events that are visible, newest first. For long runs, events that the
 /// page left out are read from the journal when the viewer goes back to them.
 pub(super) fn events(
-    subject: &Subject,
+    subject: &RunPageSubject,
     workshop: &Workshop,
     eyes: &RunVisibility,
-    points: Option<&Points>,
+    points: Option<&RunForkPoints>,
     before: Option<u64>,
-) -> Result<Vec<EventRow>, Failure> {
+) -> Result<Vec<RunPageEventRow>, Failure> {
     let shown = if subject.is_long() {
         workshop.run_records_before(&subject.id, before, eyes, EVENTS)?
     } else {
@@ -94,7 +94,7 @@ pub(super) fn events(
         let shown = shown.filter_map(|record| seen(eyes, record));
         shown.take(EVENTS).collect()
     };
-    let row = |record: JournalRecord| EventRow {
+    let row = |record: JournalRecord| RunPageEventRow {
         seq: record.seq,
         at: words::moment(record.at),
         is_point: points.is_some_and(|points| points.has(&record)),

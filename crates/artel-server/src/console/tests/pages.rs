@@ -10,19 +10,22 @@ use serde_json::json;
 
 use super::super::coded::coded;
 use super::super::evidence::{EVIDENCE, place};
-use super::super::frame::Frame;
-use super::super::now::{Going, Listed, Now};
-use super::super::questions::{AllUnplanned, Call, Card, Choice, Needs, Query, Shown, Unplanned};
-use super::super::words::{self, When};
-use super::super::wrong::{Held, Wrong};
+use super::super::frame::PageFrame;
+use super::super::now::{NowPage, RunTable, RunTableRow};
+use super::super::questions::{
+    AnswerFormsPanel, CallApprovalDetails, CallApprovalForm, PendingDecisionRow, QuestionForm,
+    QuestionFormChoice, UnplannedRequestRow, UnplannedRequestsPanel,
+};
+use super::super::words::{self, TimeLabel};
+use super::super::wrong::{ProblemsPanel, ProblemsPanelProvider};
 use super::super::{
     agents, call, changeset, changesets, graph, journal, plan, plans, policies, prose, reports,
     run, runs, settings, skills, usage,
 };
 use super::{check, hostile};
 
-fn frame() -> Frame {
-    Frame {
+fn frame() -> PageFrame {
+    PageFrame {
         title: hostile(),
         place: "now",
         seq: 7,
@@ -35,11 +38,11 @@ fn frame() -> Frame {
     }
 }
 
-fn wrong() -> Wrong {
-    Wrong {
+fn wrong() -> ProblemsPanel {
+    ProblemsPanel {
         refused: vec![coded(&hostile())],
         faltered: vec![coded(&hostile())],
-        held: vec![Held {
+        held: vec![ProblemsPanelProvider {
             name: hostile(),
             how: "is paused",
             until: when(),
@@ -49,14 +52,14 @@ fn wrong() -> Wrong {
     }
 }
 
-fn when() -> When {
+fn when() -> TimeLabel {
     words::when(Timestamp::from_micros(1_700_000_000_000_000))
 }
 
-fn going() -> Listed {
-    Listed {
+fn going() -> RunTable {
+    RunTable {
         caption: "Runs",
-        rows: vec![Going {
+        rows: vec![RunTableRow {
             href: format!("/runs/{}", hostile()),
             title: hostile(),
             state: words::state("open"),
@@ -70,8 +73,8 @@ fn going() -> Listed {
     }
 }
 
-fn needs() -> Needs {
-    let query = |field: &str, choices: Vec<Choice>| Query {
+fn needs() -> AnswerFormsPanel {
+    let query = |field: &str, choices: Vec<QuestionFormChoice>| QuestionForm {
         field: field.to_owned(),
         run: hostile(),
         question: Some(hostile()),
@@ -82,18 +85,18 @@ fn needs() -> Needs {
         suggested: String::new(),
         since: when(),
     };
-    let choice = Choice {
+    let choice = QuestionFormChoice {
         value: hostile(),
         takes_reason: true,
         needs_reason: true,
         sure: None,
     };
-    Needs {
-        calls: vec![Call {
+    AnswerFormsPanel {
+        calls: vec![CallApprovalForm {
             id: hostile(),
             trace: hostile(),
             tool: hostile(),
-            shown: Some(Shown {
+            shown: Some(CallApprovalDetails {
                 why: hostile(),
                 what: hostile(),
                 brief: hostile(),
@@ -106,9 +109,9 @@ fn needs() -> Needs {
     }
 }
 
-fn unplanned() -> AllUnplanned {
-    AllUnplanned {
-        unplanned: vec![Unplanned {
+fn unplanned() -> UnplannedRequestsPanel {
+    UnplannedRequestsPanel {
+        unplanned: vec![UnplannedRequestRow {
             field: "three".to_owned(),
             id: hostile(),
             title: hostile(),
@@ -134,7 +137,7 @@ fn hostile_plan() -> Plan {
 
 #[test]
 fn now_shows_text_as_text() {
-    let card = Card {
+    let card = PendingDecisionRow {
         id: hostile(),
         sort: "plan",
         href: hostile(),
@@ -142,7 +145,7 @@ fn now_shows_text_as_text() {
         text: coded(&hostile()),
         since: when(),
     };
-    let page = Now {
+    let page = NowPage {
         frame: frame(),
         wrong: wrong(),
         portals: vec![hostile()],
@@ -165,7 +168,7 @@ fn now_shows_text_as_text() {
 
 #[test]
 fn plans_show_text_as_text() {
-    let row = plans::Row {
+    let row = plans::PlansPageRow {
         href: hostile(),
         title: hostile(),
         state: words::state("planned"),
@@ -175,10 +178,10 @@ fn plans_show_text_as_text() {
         cost: hostile(),
         at: when(),
     };
-    let page = plans::Plans {
+    let page = plans::PlansPage {
         frame: frame(),
         rows: vec![row],
-        wanted: plans::Wanted::default(),
+        wanted: plans::PlansPageQuery::default(),
         statuses: vec!["planned"],
         total: 1,
         next: Some(1),
@@ -198,7 +201,7 @@ fn a_plan_shows_text_as_text() {
         trace: hostile(),
         run: Some(hostile()),
         request: hostile(),
-        claims: vec![plan::Claimed {
+        claims: vec![plan::PlanPageRequirement {
             sort: "limit",
             text: hostile(),
             source: hostile(),
@@ -210,7 +213,7 @@ fn a_plan_shows_text_as_text() {
         why: Some(coded(&hostile())),
         version: 2,
         hash: hostile(),
-        versions: vec![plan::VersionRow {
+        versions: vec![plan::PlanPageVersionRow {
             number: 1,
             by: hostile(),
             at: when(),
@@ -225,21 +228,21 @@ fn a_plan_shows_text_as_text() {
         steps: plan::cards(&plan, (&states, &drawn), &[]),
         tokens: hostile(),
         cost: hostile(),
-        comments: vec![plan::Said {
+        comments: vec![plan::PlanPageComment {
             version: 1,
             text: hostile(),
             by: hostile(),
             at: when(),
         }],
-        proposals: vec![plan::Proposed {
+        proposals: vec![plan::PlanPageProposal {
             id: hostile(),
             step: hostile(),
             is_blocking: true,
         }],
-        difference: Some(plan::Difference {
+        difference: Some(plan::PlanPageDiff {
             from: 1,
             to: 2,
-            lines: vec![plan::Changed {
+            lines: vec![plan::PlanPageDiffLine {
                 class: "added",
                 text: hostile(),
             }],
@@ -252,10 +255,10 @@ fn a_plan_shows_text_as_text() {
 
 #[test]
 fn runs_show_text_as_text() {
-    let page = runs::Runs {
+    let page = runs::RunsPage {
         frame: frame(),
         runs: going(),
-        wanted: runs::Wanted {
+        wanted: runs::RunsPageQuery {
             state: hostile(),
             text: hostile(),
             all: hostile(),
@@ -268,8 +271,8 @@ fn runs_show_text_as_text() {
     check(&page, 10);
 }
 
-fn finding() -> run::Finding {
-    run::Finding {
+fn finding() -> run::RunPageEvidence {
+    run::RunPageEvidence {
         state: true.into(),
         head: hostile(),
         lines: vec![hostile()],
@@ -280,33 +283,33 @@ fn finding() -> run::Finding {
 
 #[test]
 fn a_run_shows_text_as_text() {
-    let line = || run::Milestone {
+    let line = || run::RunPageLine {
         sign: "✓",
         class: "good",
         text: hostile(),
         call: Some(7),
     };
-    let tale = || run::Tale {
+    let tale = || run::RunPageAgent {
         run: hostile(),
         title: hostile(),
-        turns: vec![run::Turn {
+        turns: vec![run::RunPageTurn {
             lines: vec![line()],
         }],
     };
-    let step = run::StepView {
+    let step = run::RunPageStep {
         number: 1,
         id: "a".to_owned(),
         title: hostile(),
         state: words::step(StepState::Running),
         is_open: true,
-        hold: Some(run::Hold::Free),
+        hold: Some(run::StepHoldState::Free),
         round: 2,
         allowed: 3,
         turns: 4,
         took: Some(hostile()),
         doing: Some(hostile()),
         remarks: vec![line()],
-        attempts: vec![run::Attempt {
+        attempts: vec![run::RunPageAttempt {
             round: 1,
             tales: vec![tale()],
             findings: vec![finding()],
@@ -339,7 +342,7 @@ fn a_run_shows_text_as_text() {
         tales: vec![tale()],
         answer: Some(hostile()),
         files: Some(2),
-        events: vec![run::EventRow {
+        events: vec![run::RunPageEventRow {
             seq: 1,
             at: hostile(),
             kind: hostile(),
@@ -360,9 +363,9 @@ fn a_run_shows_text_as_text() {
 
 #[test]
 fn changesets_show_text_as_text() {
-    let page = changesets::Changesets {
+    let page = changesets::ChangesetsPage {
         frame: frame(),
-        rows: vec![changesets::Row {
+        rows: vec![changesets::ChangesetsPageRow {
             id: hostile(),
             title: hostile(),
             state: words::state("open"),
@@ -435,13 +438,13 @@ fn a_changeset_shows_text_as_text() {
             state: words::state("open"),
             cost: hostile(),
             tokens: hostile(),
-            files: vec![changeset::FileRow {
+            files: vec![changeset::ChangesetPageFileRow {
                 path: hostile(),
                 kind: "new",
                 lines: hostile(),
                 href: Some(hostile()),
             }],
-            proofs: vec![changeset::ProofRow {
+            proofs: vec![changeset::ChangesetPageProofRow {
                 state: true.into(),
                 place: place(ProofStage::Final),
                 step: hostile(),
@@ -451,7 +454,7 @@ fn a_changeset_shows_text_as_text() {
                 output: Some(hostile()),
             }],
             legend: EVIDENCE.to_vec(),
-            decisions: vec![changeset::DecisionRow {
+            decisions: vec![changeset::ChangesetPageDecisionRow {
                 act: hostile(),
                 by: Actor::human(hostile(), ActorSurface::Web).id,
                 at: when(),
@@ -467,8 +470,8 @@ fn a_changeset_shows_text_as_text() {
     }
 }
 
-fn figures() -> skills::Figures {
-    skills::Figures {
+fn figures() -> skills::PerformanceFigures {
+    skills::PerformanceFigures {
         runs: 1,
         success: hostile(),
         turns: hostile(),
@@ -480,7 +483,7 @@ fn figures() -> skills::Figures {
 
 #[test]
 fn skills_show_text_as_text() {
-    let row = skills::Row {
+    let row = skills::SkillsPageRow {
         name: hostile(),
         portal: Some(hostile()),
         description: hostile(),
@@ -488,7 +491,7 @@ fn skills_show_text_as_text() {
         is_trusted: false,
         stats: Some(figures()),
     };
-    let page = skills::Skills {
+    let page = skills::SkillsPage {
         frame: frame(),
         rows: vec![row],
         broken: vec![(hostile(), hostile())],
@@ -526,7 +529,7 @@ fn skills_show_text_as_text() {
             from: Some(hostile()),
             by: Some(hostile()),
         }],
-        files: vec![skills::FileShown {
+        files: vec![skills::SkillPageFile {
             path: hostile(),
             about: hostile(),
             size: hostile(),
@@ -549,7 +552,7 @@ fn agents_show_text_as_text() {
         source: AgentSource::File,
         broken: Some(hostile()),
     };
-    let page = agents::Agents {
+    let page = agents::AgentsPage {
         frame: frame(),
         rows: vec![(row(), Some(figures())), (row(), None)],
     };
@@ -572,7 +575,7 @@ fn agents_show_text_as_text() {
 
 #[test]
 fn usage_shows_text_as_text() {
-    let row = || usage::Row {
+    let row = || usage::UsagePageRow {
         name: hostile(),
         calls: 1,
         input: hostile(),
@@ -580,9 +583,9 @@ fn usage_shows_text_as_text() {
         tokens: hostile(),
         cost: hostile(),
         share: 3,
-        days: vec![usage::Bars {
+        days: vec![usage::UsageBarChart {
             most: hostile(),
-            ..usage::Bars::default()
+            ..usage::UsageBarChart::default()
         }],
     };
     let page = usage::UsagePage {
@@ -590,26 +593,26 @@ fn usage_shows_text_as_text() {
         days: 7,
         spans: &[7],
         total: row(),
-        charts: vec![usage::Bars {
+        charts: vec![usage::UsageBarChart {
             title: "Cost",
             most: hostile(),
             first: hostile(),
             last: hostile(),
-            bars: vec![usage::Bar {
+            bars: vec![usage::UsageBar {
                 x: 1,
                 y: 1,
                 width: 1,
                 height: 1,
                 words: hostile(),
             }],
-            ..usage::Bars::default()
+            ..usage::UsageBarChart::default()
         }],
         daily: vec![row()],
-        groups: vec![usage::Group {
+        groups: vec![usage::UsagePageGroup {
             by: "model",
             rows: vec![row()],
         }],
-        budgets: vec![usage::Budget {
+        budgets: vec![usage::UsagePageBudget {
             whose: hostile(),
             period: "day",
             used: hostile(),
@@ -625,7 +628,7 @@ fn usage_shows_text_as_text() {
 fn the_journal_shows_text_as_text() {
     let page = journal::JournalPage {
         frame: frame(),
-        wanted: journal::Wanted {
+        wanted: journal::JournalPageQuery {
             trace: hostile(),
             kind: hostile(),
             actor: hostile(),
@@ -633,7 +636,7 @@ fn the_journal_shows_text_as_text() {
             until: hostile(),
             before: None,
         },
-        rows: vec![journal::Row {
+        rows: vec![journal::JournalPageRow {
             seq: 1,
             at: hostile(),
             trace: hostile(),
@@ -655,22 +658,22 @@ fn settings_show_text_as_text() {
         frame: frame(),
         is_admin: true,
         wrong: wrong(),
-        models: vec![settings::Model {
+        models: vec![settings::SettingsPageModel {
             alias: hostile(),
             model: hostile(),
             how: hostile(),
             context: hostile(),
             price: hostile(),
         }],
-        policies: policies::Policies {
-            rows: vec![policies::Row {
+        policies: policies::PoliciesPanel {
+            rows: vec![policies::PoliciesPanelRule {
                 answer: "deny",
                 what: coded(&hostile()),
                 why: hostile(),
                 from: hostile(),
             }],
             broken: Some(coded(&hostile())),
-            roles: vec![policies::Bound {
+            roles: vec![policies::PoliciesPanelRole {
                 role: hostile(),
                 may: hostile(),
                 never: hostile(),
@@ -682,7 +685,7 @@ fn settings_show_text_as_text() {
             by: hostile(),
             at: hostile(),
         }],
-        portals: vec![settings::PortalRow {
+        portals: vec![settings::SettingsPagePortal {
             name: hostile(),
             path: hostile(),
             may: hostile(),
@@ -690,7 +693,7 @@ fn settings_show_text_as_text() {
             privacy: "any",
         }],
         operations: vec!["read"],
-        tokens: Some(vec![settings::Token {
+        tokens: Some(vec![settings::SettingsPageToken {
             id: hostile(),
             name: hostile(),
             role: hostile(),
@@ -698,7 +701,7 @@ fn settings_show_text_as_text() {
             by: hostile(),
             at: when(),
         }]),
-        rules: vec![settings::Rule {
+        rules: vec![settings::SettingsPageVisibility {
             role: "user",
             about: "about",
             sees: "full",
@@ -706,7 +709,7 @@ fn settings_show_text_as_text() {
         }],
         hidden: vec![hostile()],
         is_held: false,
-        rows: vec![settings::Setting {
+        rows: vec![settings::SettingsPageRow {
             key: hostile(),
             value: hostile(),
             origin: hostile(),
@@ -718,13 +721,13 @@ fn settings_show_text_as_text() {
 
 #[test]
 fn reports_show_text_as_text() {
-    let row = || reports::Row {
+    let row = || reports::ReportsPageRow {
         href: hostile(),
         title: hostile(),
         state: words::state("completed"),
         at: when(),
     };
-    let page = reports::Reports {
+    let page = reports::ReportsPage {
         frame: frame(),
         rows: vec![row()],
         total: 1,
@@ -747,7 +750,7 @@ fn reports_show_text_as_text() {
 
 #[test]
 fn a_call_shows_text_as_text() {
-    let part = || call::Part {
+    let part = || call::CallPageText {
         text: hostile(),
         left_out: 7,
         event: 3,
@@ -762,7 +765,7 @@ fn a_call_shows_text_as_text() {
         at: hostile(),
         decision: hostile(),
         input: Some(part()),
-        result: Some(call::Came {
+        result: Some(call::CallPageResult {
             state: words::state("done"),
             how: hostile(),
             changed: vec![hostile()],

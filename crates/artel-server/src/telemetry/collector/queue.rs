@@ -6,8 +6,8 @@ use std::time::Duration;
 use reqwest::Client;
 use tokio::sync::mpsc;
 
-use crate::Says;
-use crate::telemetry::spans::{Span, envelope};
+use crate::DaemonMessageSink;
+use crate::telemetry::spans::{TelemetrySpan, envelope};
 
 /// Maximum number of spans in the queue; when it is full, the oldest are dropped.
 const MOST: usize = 4_096;
@@ -24,17 +24,17 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// Maximum wait after a failure.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-pub(super) struct Queue {
+pub(super) struct SpanExportQueue {
     place: String,
     client: Client,
-    spans: VecDeque<Span>,
+    spans: VecDeque<TelemetrySpan>,
     /// Number of spans that were dropped.
     lost: u64,
     /// Number of failures in a row.
     failures: u32,
 }
 
-impl Queue {
+impl SpanExportQueue {
     pub(super) fn new(place: String, client: Client) -> Self {
         Self {
             place,
@@ -46,7 +46,11 @@ impl Queue {
     }
 
     /// Receives spans and sends them in batches until the channel is closed.
-    pub(super) async fn drain(mut self, mut comes: mpsc::Receiver<Span>, says: Says) {
+    pub(super) async fn drain(
+        mut self,
+        mut comes: mpsc::Receiver<TelemetrySpan>,
+        says: DaemonMessageSink,
+    ) {
         let mut due = tokio::time::interval(GATHER);
         due.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -71,7 +75,7 @@ impl Queue {
         }
     }
 
-    fn put(&mut self, span: Span) {
+    fn put(&mut self, span: TelemetrySpan) {
         if self.spans.len() >= MOST {
             self.spans.pop_front();
             self.lost += 1;
@@ -82,7 +86,7 @@ impl Queue {
     /// Returns the next batch as its size and the request body, or `None` if there are no
     /// spans.
     fn sent(&self) -> Option<(usize, String)> {
-        let batch: Vec<Span> = self.spans.iter().take(BATCH).cloned().collect();
+        let batch: Vec<TelemetrySpan> = self.spans.iter().take(BATCH).cloned().collect();
         (!batch.is_empty()).then(|| (batch.len(), envelope(&batch).to_string()))
     }
 
@@ -92,7 +96,7 @@ impl Queue {
         &mut self,
         batch: usize,
         body: String,
-        comes: &mut mpsc::Receiver<Span>,
+        comes: &mut mpsc::Receiver<TelemetrySpan>,
     ) -> Option<String> {
         let (client, place) = (self.client.clone(), self.place.clone());
         let posting = post(&client, &place, body);
