@@ -11,7 +11,7 @@ use crate::commands::{
     request, resume, run, runs, sandbox, serve, skill, steer, token, tool, trace, usage, waiting,
     workshop,
 };
-use crate::screen::Readers;
+use crate::screen::OutputAudience;
 
 /// Exit codes, listed once for all commands; `docs/errors.md` is made from the same source.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 refused by \
@@ -24,7 +24,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 wrong usage or setting
 /// every step; you merge a git changeset whose whole history can be replayed.
 #[derive(Debug, Parser)]
 #[command(name = "artel", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
-pub(crate) struct Arguments {
+pub(crate) struct ArtelArgs {
     /// The workshop to use, instead of the one this folder is in or ~/Artel
     #[arg(long, global = true, value_name = "DIR")]
     workshop: Option<PathBuf>,
@@ -49,10 +49,10 @@ pub(crate) enum Command {
     Inbox(inbox::Args),
     Run(Box<run::Args>),
     Runs(runs::Args),
-    Pause(steer::Pause),
+    Pause(steer::PauseRunArgs),
     Resume(resume::Args),
-    Cancel(steer::Cancel),
-    Hint(steer::Hint),
+    Cancel(steer::CancelRunArgs),
+    Hint(steer::HintRunArgs),
     Apply(apply::Args),
     Replay(replay::Args),
     Fork(fork::Args),
@@ -83,12 +83,12 @@ pub(crate) enum Command {
     Explain(explain::Args),
 }
 
-impl Arguments {
-    pub(crate) fn readers(&self) -> Readers {
+impl ArtelArgs {
+    pub(crate) fn readers(&self) -> OutputAudience {
         if self.json {
-            Readers::Programs
+            OutputAudience::Programs
         } else {
-            Readers::People
+            OutputAudience::People
         }
     }
 

@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use artel_types::{ActorSurface, Failure, FailureCode, FailureKind};
 use artel_workshop::{CommandContext, WorkshopFailures};
 
-use crate::arguments::Arguments;
-use crate::screen::Screen;
+use crate::arguments::ArtelArgs;
+use crate::screen::CliOutput;
 
 fn main() -> ExitCode {
     // When started as the sandbox's starter, the program does only that, here, and exits.
@@ -32,13 +32,13 @@ fn run() -> ExitCode {
     let words: Vec<_> = std::env::args_os().collect();
     let arguments = match usage::parse(&words) {
         Ok(arguments) => arguments,
-        Err(usage::Stop::Text(text)) => return Screen::plain().finish_text(&text),
-        Err(usage::Stop::Wrong(failure)) => {
-            return Screen::for_words(&words).finish_problems(&failure.into());
+        Err(usage::CommandLineExit::Text(text)) => return CliOutput::plain().finish_text(&text),
+        Err(usage::CommandLineExit::Wrong(failure)) => {
+            return CliOutput::for_words(&words).finish_problems(&failure.into());
         }
     };
     let caller = CommandContext::from_process(arguments.flags(), ActorSurface::Cli);
-    let mut screen = Screen::new(arguments.readers(), caller.as_ref().ok());
+    let mut screen = CliOutput::new(arguments.readers(), caller.as_ref().ok());
     if let Ok(caller) = &caller {
         let tell = screen.teller();
         caller.room().told_by(move |text| tell(text));
@@ -56,10 +56,10 @@ fn run() -> ExitCode {
 /// something bad and has already shown it. Explaining a code works without a caller, which
 /// needs a home folder.
 fn dispatch(
-    arguments: &Arguments,
+    arguments: &ArtelArgs,
     caller: Result<&CommandContext, Failure>,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     use arguments::Command as Do;
     match &arguments.command {
         Do::Demo(args) => commands::demo::run(args, caller?, screen),
@@ -108,7 +108,7 @@ fn dispatch(
 
 /// The outcome of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum CliCommandOutcome {
     /// The command did what was asked.
     Done,
     /// The command found something bad, which its output describes.

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::output_failed;
 use crate::render::harmless;
 use crate::runtime::interrupted;
-use crate::signals::Ear;
+use crate::signals::SignalListener;
 
 /// Poll interval: how long to wait for keys before checking whether the question still
 /// stands.
@@ -27,7 +27,7 @@ static REST: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// The reason why a question ended without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Gone {
+pub(crate) enum PromptAbortReason {
     /// The person wants everything to stop.
     Interrupted,
     /// The question no longer needs an answer, for this reason.
@@ -43,8 +43,8 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
 /// is checked meanwhile and can end the question.
 pub(crate) fn read(
     question: &str,
-    gone: &dyn Fn() -> Option<Gone>,
-) -> Result<Option<String>, Gone> {
+    gone: &dyn Fn() -> Option<PromptAbortReason>,
+) -> Result<Option<String>, PromptAbortReason> {
     if let Some(gone) = gone() {
         return Err(gone);
     }
@@ -80,9 +80,9 @@ pub(crate) fn read(
 pub(crate) fn choose<T>(
     question: &str,
     known: &str,
-    gone: &dyn Fn() -> Option<Gone>,
+    gone: &dyn Fn() -> Option<PromptAbortReason>,
     meaning: impl Fn(&str) -> Option<T>,
-) -> Result<Option<T>, Gone> {
+) -> Result<Option<T>, PromptAbortReason> {
     loop {
         let Some(answer) = read(question, gone)? else {
             return Ok(None);
@@ -102,8 +102,8 @@ pub(crate) fn choose<T>(
 /// Asks a question whose answer is no unless the person says yes.
 pub(crate) fn is_yes(
     question: &str,
-    gone: &dyn Fn() -> Option<Gone>,
-) -> Result<Option<bool>, Gone> {
+    gone: &dyn Fn() -> Option<PromptAbortReason>,
+) -> Result<Option<bool>, PromptAbortReason> {
     choose(question, "yes, no", gone, |answer| {
         match answer.to_ascii_lowercase().as_str() {
             "y" | "yes" => Some(true),
@@ -115,10 +115,10 @@ pub(crate) fn is_yes(
 
 /// Asks while nothing else is going on, so Ctrl-C ends the command.
 pub(crate) fn alone<T>(
-    ask: impl FnOnce(&dyn Fn() -> Option<Gone>) -> Result<T, Gone>,
+    ask: impl FnOnce(&dyn Fn() -> Option<PromptAbortReason>) -> Result<T, PromptAbortReason>,
 ) -> Result<T, WorkshopFailures> {
-    let ear = Ear::open().map_err(|error| output_failed(&error))?;
-    let gone = || (ear.count() > 0).then_some(Gone::Interrupted);
+    let ear = SignalListener::open().map_err(|error| output_failed(&error))?;
+    let gone = || (ear.count() > 0).then_some(PromptAbortReason::Interrupted);
     ask(&gone).map_err(|_| interrupted().into())
 }
 

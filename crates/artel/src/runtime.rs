@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use crate::signals::Ear;
+use crate::signals::SignalListener;
 
 /// Time that tasks get to end cleanly after an interruption.
 const GRACE: Duration = Duration::from_secs(1);
@@ -55,7 +55,7 @@ pub(crate) fn block_on_stoppable<T>(
     };
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
-    let mut ear = Ear::for_work(stop).map_err(not_started)?;
+    let mut ear = SignalListener::for_work(stop).map_err(not_started)?;
     let done = runtime.block_on(async {
         let mut future = pin!(future);
         loop {
@@ -84,7 +84,7 @@ pub(crate) fn block_on_serving<T, F: Future<Output = T>>(
     let runtime = Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(not_started)?;
     let done = runtime.block_on(async {
-        let mut ear = Ear::open().map_err(not_started)?;
+        let mut ear = SignalListener::open().map_err(not_started)?;
         let mut hang_up = signal(SignalKind::hangup()).map_err(not_started)?;
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (again, agains) = watch::channel(0);
@@ -130,7 +130,7 @@ pub(crate) fn interrupted() -> Failure {
 
 /// Returns `None` if a signal came first; the future is dropped then.
 async fn unless_interrupted<T>(future: impl Future<Output = T>) -> std::io::Result<Option<T>> {
-    let mut ear = Ear::open()?;
+    let mut ear = SignalListener::open()?;
     tokio::select! {
         biased;
         done = future => Ok(Some(done)),

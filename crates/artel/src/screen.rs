@@ -10,15 +10,15 @@ use artel_types::{ActorSurface, Failure, FailureCode, FailureKind, SecretRedacto
 use artel_workshop::{CommandContext, GlobalFlags, WorkshopFailures};
 use serde::Serialize;
 
-use crate::{Verdict, output_failed, prompt};
+use crate::{CliCommandOutcome, output_failed, prompt};
 
 /// Writes data to stdout and messages to stderr.
-pub(crate) struct Screen {
+pub(crate) struct CliOutput {
     out: BufWriter<StdoutLock<'static>>,
     /// Whether programs read the output.
     pub(crate) json: bool,
-    colour_out: Colour,
-    colour_err: Colour,
+    colour_out: ColourSwitch,
+    colour_err: ColourSwitch,
     /// Whether messages to the person can be redrawn in place.
     pub(crate) redraws: bool,
     redactor: SecretRedactor,
@@ -26,25 +26,25 @@ pub(crate) struct Screen {
 
 /// The audience of the output: people or programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Readers {
+pub(crate) enum OutputAudience {
     People,
     Programs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Colour {
+enum ColourSwitch {
     On,
     Off,
 }
 
 /// The destination of an output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Goes {
+enum CliOutputDestination {
     ToTerminal,
     Elsewhere,
 }
 
-impl From<bool> for Goes {
+impl From<bool> for CliOutputDestination {
     fn from(is_terminal: bool) -> Self {
         if is_terminal {
             Self::ToTerminal
@@ -56,24 +56,26 @@ impl From<bool> for Goes {
 
 /// The colour of a word, if there are colours.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Paint {
+pub(crate) enum StatusColour {
     Good,
     Doubtful,
     Bad,
 }
 
-impl Screen {
-    pub(crate) fn new(readers: Readers, caller: Option<&CommandContext>) -> Self {
+impl CliOutput {
+    pub(crate) fn new(readers: OutputAudience, caller: Option<&CommandContext>) -> Self {
         let colour = |is_terminal: bool| match (readers, caller) {
-            (Readers::People, Some(caller)) if is_wanted(caller, is_terminal.into()) => Colour::On,
-            _ => Colour::Off,
+            (OutputAudience::People, Some(caller)) if is_wanted(caller, is_terminal.into()) => {
+                ColourSwitch::On
+            }
+            _ => ColourSwitch::Off,
         };
         Self {
             out: BufWriter::new(io::stdout().lock()),
-            json: readers == Readers::Programs,
+            json: readers == OutputAudience::Programs,
             colour_out: colour(io::stdout().is_terminal()),
             colour_err: colour(io::stderr().is_terminal()),
-            redraws: readers == Readers::People
+            redraws: readers == OutputAudience::People
                 && io::stderr().is_terminal()
                 && !caller.is_some_and(is_dumb),
             redactor: caller.map_or_else(SecretRedactor::none, CommandContext::redactor),
@@ -81,16 +83,16 @@ impl Screen {
     }
 
     pub(crate) fn plain() -> Self {
-        Self::new(Readers::People, None)
+        Self::new(OutputAudience::People, None)
     }
 
     /// Creates a screen for a command line that could not be parsed, so that no flag
     /// counts.
     pub(crate) fn for_words(words: &[OsString]) -> Self {
         let readers = if words.iter().any(|word| word == "--json") {
-            Readers::Programs
+            OutputAudience::Programs
         } else {
-            Readers::People
+            OutputAudience::People
         };
         let caller = CommandContext::from_process(GlobalFlags::default(), ActorSurface::Cli);
         Self::new(readers, caller.as_ref().ok())
@@ -142,7 +144,7 @@ impl Screen {
     }
 
     /// Returns a function that prints notes while the screen is in use, like
-    /// [`Screen::notes`] but with their line breaks kept.
+    /// [`CliOutput::notes`] but with their line breaks kept.
     pub(crate) fn teller(&self) -> std::sync::Arc<dyn Fn(&str) + Send + Sync> {
         self.teller_beside(|_| ())
     }
@@ -167,8 +169,12 @@ impl Screen {
 
     /// Asks the person to confirm. Without a terminal nobody can answer, and the answer is
     /// a refusal.
-    pub(crate) fn confirm(&mut self, question: &str, yes: Yes) -> Result<bool, WorkshopFailures> {
-        if yes == Yes::Given {
+    pub(crate) fn confirm(
+        &mut self,
+        question: &str,
+        yes: YesFlag,
+    ) -> Result<bool, WorkshopFailures> {
+        if yes == YesFlag::Given {
             return Ok(true);
         }
         if self.json || !io::stdin().is_terminal() {
@@ -186,17 +192,17 @@ impl Screen {
     }
 
     /// Colours a word for standard output.
-    pub(crate) fn paint(&self, text: &str, paint: Paint) -> String {
+    pub(crate) fn paint(&self, text: &str, paint: StatusColour) -> String {
         painted(text, paint, self.colour_out)
     }
 
     /// Colours a word for standard error.
-    pub(crate) fn paint_told(&self, text: &str, paint: Paint) -> String {
+    pub(crate) fn paint_told(&self, text: &str, paint: StatusColour) -> String {
         painted(text, paint, self.colour_err)
     }
 
     pub(crate) fn finish_text(mut self, text: &str) -> ExitCode {
-        let done = self.raw(text).map(|()| Verdict::Done);
+        let done = self.raw(text).map(|()| CliCommandOutcome::Done);
         self.finish(done)
     }
 
@@ -205,12 +211,12 @@ impl Screen {
     }
 
     /// Reports the failures, if there are any, and returns the exit code.
-    pub(crate) fn finish(mut self, done: Result<Verdict, WorkshopFailures>) -> ExitCode {
+    pub(crate) fn finish(mut self, done: Result<CliCommandOutcome, WorkshopFailures>) -> ExitCode {
         let done = done.and_then(|verdict| self.flush().map(|()| verdict));
         match done {
-            Ok(Verdict::Done) => ExitCode::SUCCESS,
-            Ok(Verdict::Exit(code)) => ExitCode::from(code),
-            Ok(Verdict::Bad(kind)) => ExitCode::from(kind.exit_code().0),
+            Ok(CliCommandOutcome::Done) => ExitCode::SUCCESS,
+            Ok(CliCommandOutcome::Exit(code)) => ExitCode::from(code),
+            Ok(CliCommandOutcome::Bad(kind)) => ExitCode::from(kind.exit_code().0),
             Err(problems) if is_broken_pipe(&problems) => ExitCode::SUCCESS,
             Err(problems) => {
                 // What was printed before the failure is shown before it.
@@ -242,12 +248,12 @@ impl Screen {
 
 /// Advance confirmation by the person, given or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Yes {
+pub(crate) enum YesFlag {
     Given,
     Ask,
 }
 
-impl From<bool> for Yes {
+impl From<bool> for YesFlag {
     fn from(is_given: bool) -> Self {
         if is_given { Self::Given } else { Self::Ask }
     }
@@ -255,7 +261,7 @@ impl From<bool> for Yes {
 
 /// Follows `output.color`. With the default, only a terminal that supports colours gets
 /// them, and `NO_COLOR` is respected.
-fn is_wanted(caller: &CommandContext, goes: Goes) -> bool {
+fn is_wanted(caller: &CommandContext, goes: CliOutputDestination) -> bool {
     let settings = caller
         .workshop()
         .map(|workshop| workshop.settings)
@@ -270,7 +276,9 @@ fn is_wanted(caller: &CommandContext, goes: Goes) -> bool {
     match wish {
         OutputColorChoice::Always => true,
         OutputColorChoice::Never => false,
-        OutputColorChoice::Auto => goes == Goes::ToTerminal && !no_color && !is_dumb(caller),
+        OutputColorChoice::Auto => {
+            goes == CliOutputDestination::ToTerminal && !no_color && !is_dumb(caller)
+        }
     }
 }
 
@@ -280,19 +288,19 @@ fn is_dumb(caller: &CommandContext) -> bool {
     kind.is_some_and(|kind| kind == "dumb")
 }
 
-fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+fn painted(text: &str, paint: StatusColour, colour: ColourSwitch) -> String {
     let code = match paint {
-        Paint::Good => "32",
-        Paint::Doubtful => "33",
-        Paint::Bad => "31;1",
+        StatusColour::Good => "32",
+        StatusColour::Doubtful => "33",
+        StatusColour::Bad => "31;1",
     };
     match colour {
-        Colour::On => format!("\x1b[{code}m{text}\x1b[0m"),
-        Colour::Off => text.to_owned(),
+        ColourSwitch::On => format!("\x1b[{code}m{text}\x1b[0m"),
+        ColourSwitch::Off => text.to_owned(),
     }
 }
 
-fn failure_text(failure: &Failure, colour: Colour) -> String {
+fn failure_text(failure: &Failure, colour: ColourSwitch) -> String {
     use crate::render::{harmless, harmless_below};
     // The failure and the advice are one line each: a name with line breaks in it must not
     // look like another part. The lines of the reason are indented, so they cannot either.
@@ -306,7 +314,7 @@ fn failure_text(failure: &Failure, colour: Colour) -> String {
     };
     let text = clean.to_string();
     let head = format!("error[{}]", failure.code);
-    text.replacen(&head, &painted(&head, Paint::Bad, colour), 1)
+    text.replacen(&head, &painted(&head, StatusColour::Bad, colour), 1)
 }
 
 const BROKEN_PIPE: &str = "the reader stopped";

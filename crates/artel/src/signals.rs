@@ -40,32 +40,32 @@ pub(crate) fn survive_file_limit() -> io::Result<()> {
     signal(SignalKind::from_raw(limit)).map(drop)
 }
 
-pub(crate) struct Ear {
+pub(crate) struct SignalListener {
     heard: watch::Receiver<u64>,
     before: u64,
-    asks: Asks,
+    asks: SignalStopTarget,
 }
 
 /// The effect of signals: with `Work`, they also ask the running work to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Asks {
+enum SignalStopTarget {
     Nothing,
     Work,
 }
 
-impl Ear {
+impl SignalListener {
     pub(crate) fn open() -> io::Result<Self> {
-        Self::new(Asks::Nothing)
+        Self::new(SignalStopTarget::Nothing)
     }
 
     /// Starts to listen on behalf of work that can be asked to stop: the first signal asks
     /// it politely, the next at once.
     pub(crate) fn for_work(stop: &watch::Sender<ShutdownLevel>) -> io::Result<Self> {
         *lock(&WORK) = Some(stop.clone());
-        Self::new(Asks::Work)
+        Self::new(SignalStopTarget::Work)
     }
 
-    fn new(asks: Asks) -> io::Result<Self> {
+    fn new(asks: SignalStopTarget) -> io::Result<Self> {
         let heard = begun()?;
         EARS.fetch_add(1, Ordering::SeqCst);
         let before = *heard.borrow();
@@ -89,9 +89,9 @@ impl Ear {
     }
 }
 
-impl Drop for Ear {
+impl Drop for SignalListener {
     fn drop(&mut self) {
-        if self.asks == Asks::Work {
+        if self.asks == SignalStopTarget::Work {
             *lock(&WORK) = None;
         }
         EARS.fetch_sub(1, Ordering::SeqCst);

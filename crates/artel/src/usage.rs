@@ -6,36 +6,36 @@ use artel_types::{Failure, FailureCode};
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::arguments::Arguments;
+use crate::arguments::ArtelArgs;
 
 #[cfg(test)]
 mod advice_tests;
 
 /// The reason why no command is carried out.
-pub(crate) enum Stop {
+pub(crate) enum CommandLineExit {
     /// Help or version was requested.
     Text(String),
     /// The command line is not valid.
     Wrong(Failure),
 }
 
-pub(crate) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
+pub(crate) fn parse(words: &[OsString]) -> Result<ArtelArgs, CommandLineExit> {
     let asked = asks_for_help(words);
     let words = asked.as_deref().unwrap_or(words);
-    Arguments::try_parse_from(words).map_err(|error| match error.kind() {
+    ArtelArgs::try_parse_from(words).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            Stop::Text(error.render().to_string())
+            CommandLineExit::Text(error.render().to_string())
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Stop::Wrong(missing_command(words))
+            CommandLineExit::Wrong(missing_command(words))
         }
-        _ => Stop::Wrong(explain(&error, words)),
+        _ => CommandLineExit::Wrong(explain(&error, words)),
     })
 }
 
 /// Returns `artel COMMAND --help` for `artel help COMMAND`.
 fn asks_for_help(words: &[OsString]) -> Option<Vec<OsString>> {
-    let tree = Arguments::command();
+    let tree = ArtelArgs::command();
     let mut at = 1;
     while let Some(flag) = words.get(at)?.to_string_lossy().strip_prefix("--") {
         at += 1 + usize::from(takes_value(&tree, flag));
@@ -52,7 +52,7 @@ fn asks_for_help(words: &[OsString]) -> Option<Vec<OsString>> {
 /// Returns the part of the command line that names the command, such as `artel journal`.
 /// Flags may come before and in between, and the value of a flag is not a command.
 fn command(words: &[OsString]) -> String {
-    let tree = Arguments::command();
+    let tree = ArtelArgs::command();
     let (mut name, mut here) = ("artel".to_owned(), &tree);
     let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {

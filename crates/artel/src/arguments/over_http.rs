@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory as _};
 use serde_json::Value;
 
 use self::Beside::{Field, Route, Terminal};
-use super::Arguments;
+use super::ArtelArgs;
 
 /// Options without an HTTP field of the same name. Each row holds the command (or `*` for
 /// all commands with that option), the option, and the field that stands for it or the
@@ -132,7 +132,7 @@ fn leaves(command: &Command, words: &str, found: &mut Vec<String>) {
 #[test]
 fn every_command_has_a_route_or_a_reason_why_not() {
     let mut commands = Vec::new();
-    leaves(&Arguments::command(), "", &mut commands);
+    leaves(&ArtelArgs::command(), "", &mut commands);
     assert!(commands.len() > 100, "{}", commands.len());
     commands.sort();
     let known: Vec<&str> = COMMANDS.iter().map(|(command, _)| *command).collect();
@@ -235,7 +235,7 @@ fn every_option_of_a_command_has_a_field_or_a_reason_why_not() {
     let described = artel_server::openapi();
     let fields = fields(&described);
     let mut known = BTreeMap::new();
-    options(&Arguments::command(), "", &mut known);
+    options(&ArtelArgs::command(), "", &mut known);
     let mut used = BTreeSet::new();
     let mut missing = Vec::new();
     for (command, over) in COMMANDS {

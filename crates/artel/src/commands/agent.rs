@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use artel_types::FailureKind;
 use artel_workshop::{AgentReport, CommandContext, NewAgent, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::{Paint, Screen, Yes};
+use crate::screen::{CliOutput, StatusColour, YesFlag};
 
 /// See the roles that agents work in, and create your own
 ///
@@ -30,7 +30,7 @@ enum Command {
         --template coder\n\
         Example: artel agent create reviewer --name Reviewer --model strong --prompt-file how.md"
     )]
-    Create(Create),
+    Create(AgentCreateArgs),
     /// List the roles, both built in and of this workshop
     #[command(after_help = "Example: artel agent list --json")]
     List,
@@ -74,7 +74,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Create {
+struct AgentCreateArgs {
     /// The role's id: lower-case letters, digits and hyphens
     id: String,
     /// The name people use for it
@@ -104,8 +104,8 @@ struct Create {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::Create(args) => create(args, caller, screen),
         Command::List => look::list(caller, screen),
@@ -120,10 +120,10 @@ pub(crate) fn run(
 }
 
 fn create(
-    args: &Create,
+    args: &AgentCreateArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let made = workshop.done.create_agent(&NewAgent {
@@ -139,7 +139,7 @@ fn create(
     screen.notes(&made.notes);
     if screen.json {
         screen.value(&made.done)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let file = made.done.file.as_deref().unwrap_or_default();
     screen.line(format!("made {}", harmless(file)))?;
@@ -147,14 +147,14 @@ fn create(
     screen.say(format!(
         "Next: `artel agent edit {id}`, `artel ask --agent {id} …`"
     ));
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn edit(
     id: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let edited = caller.workshop()?.edit_agent(id)?;
     screen.notes(&edited.notes);
     judged(&[edited.done], screen)
@@ -162,10 +162,10 @@ fn edit(
 
 fn remove(
     id: &str,
-    yes: Yes,
+    yes: YesFlag,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let question = workshop.agent_to_remove(id)?;
     let is_gone = screen.confirm(&question, yes)?;
@@ -179,11 +179,14 @@ fn remove(
         let word = if is_gone { "removed" } else { "kept" };
         screen.line(format!("{word} {}", harmless(id)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows the results of role checks.
-fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn judged(
+    reports: &[AgentReport],
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let is_fine = reports.iter().all(|report| report.ok);
     if screen.json {
         screen.value(&serde_json::json!({ "ok": is_fine, "agents": reports }))?;
@@ -193,21 +196,21 @@ fn judged(reports: &[AgentReport], screen: &mut Screen) -> Result<Verdict, Works
         }
     }
     Ok(if is_fine {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     })
 }
 
-fn show_report(report: &AgentReport, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show_report(report: &AgentReport, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let id = harmless(&report.id);
     for check in &report.checks {
         let Some(failure) = &check.failure else {
-            let word = screen.paint("ok", Paint::Good);
+            let word = screen.paint("ok", StatusColour::Good);
             screen.line(format!("{word}   {id}: {}", check.what))?;
             continue;
         };
-        let word = screen.paint("bad", Paint::Bad);
+        let word = screen.paint("bad", StatusColour::Bad);
         let what = harmless(&failure.what);
         screen.line(format!("{word}  {id}: {}: {what}", check.what))?;
         for (name, text) in [("why", &failure.why), ("try", &failure.advice)] {

@@ -7,9 +7,9 @@ use artel_workshop::{
 };
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{harmless, harmless_lines};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Answer a question of a run or a plan, or decide whether a call may be carried out
 ///
@@ -30,8 +30,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let question = match workshop.question_named(&args.id) {
         Ok(question) => question,
@@ -65,13 +65,13 @@ pub(crate) fn run(
             "goes_on_in": driver,
             "next": driver.is_none().then(|| format!("artel resume {short}")),
         }))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.line(match driver {
         Some(driver) => format!("answered; it goes on in {}", harmless(&driver)),
         None => format!("answered; `artel resume {short}` goes on"),
     })?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Answers a call that needs a yes, or shows what the call would do.
@@ -79,14 +79,14 @@ fn allow(
     args: &Args,
     workshop: &Workshop,
     call: &CallAwaitingApproval,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let (id, what) = (call.id(), workshop.whole_text(&call.asked.shown)?);
     let command = call.command();
     if args.answer.is_empty() {
         if screen.json {
             screen.value(&call.waits(what))?;
-            return Ok(Verdict::Done);
+            return Ok(CliCommandOutcome::Done);
         }
         screen.line(format!("{id}: {}", harmless(&call.title)))?;
         screen.line(format!("wants to run: {}", harmless(&call.asked.tool)))?;
@@ -96,7 +96,7 @@ fn allow(
             screen.line(format!("beyond once it allows: {}", harmless(&beyond)))?;
         }
         screen.say(format!("Next: `{command}`"));
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let answer = args.answer.join(" ");
     let Some(words) = CallApprovalDecision::of_words(&answer) else {
@@ -126,16 +126,19 @@ fn allow(
     screen.notes(&notes);
     if screen.json {
         screen.value(&json!({ "run": call.run.to_string(), "goes_on_in": call.driver }))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.line(format!(
         "answered; it goes on in {}",
         harmless(&call.driver)
     ))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn show(
+    question: &OpenQuestion,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({
             "run": question.run.to_string(),
@@ -147,7 +150,7 @@ fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, Worksho
             "suggested": question.asked.suggested,
             "since": question.since,
         }))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.line(format!(
         "{}: {}",
@@ -159,5 +162,5 @@ fn show(question: &OpenQuestion, screen: &mut Screen) -> Result<Verdict, Worksho
         screen.line(format!("  {} {}", at + 1, harmless(choice)))?;
     }
     screen.say(format!("Next: `{}`", harmless(&question.command())));
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -3,10 +3,10 @@
 use artel_workshop::{CommandContext, OutcomeWithNotes, RunApplyPreview, WorkshopFailures};
 
 use super::run::say_placed;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
-use crate::screen::{Screen, Yes};
+use crate::screen::{CliOutput, YesFlag};
 
 /// Apply the files that a run created or changed to your folder
 ///
@@ -28,8 +28,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(&args.run)?;
     let proposal = workshop.proposal(run)?;
@@ -40,16 +40,16 @@ pub(crate) fn run(
         } else {
             screen.line(harmless_lines(&diff))?;
         }
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if !screen.json {
         list(&proposal, screen)?;
         screen.flush()?;
     }
     let question = format!("put them in place in {}", proposal.folder);
-    if !screen.confirm(&question, Yes::from(args.yes))? {
+    if !screen.confirm(&question, YesFlag::from(args.yes))? {
         screen.say("nothing was changed");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.apply_run(run))??;
     screen.notes(&notes);
@@ -58,10 +58,10 @@ pub(crate) fn run(
     } else {
         say_placed(&done, screen);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn list(proposal: &RunApplyPreview, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn list(proposal: &RunApplyPreview, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     for file in &proposal.files {
         let kind = format!("{:?}", file.kind).to_lowercase();
         let lines = match (file.added, file.removed) {

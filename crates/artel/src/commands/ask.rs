@@ -14,12 +14,12 @@ use artel_workshop::{
     Work, Workshop, WorkshopFailures,
 };
 
-use super::planned::Bench;
-use super::run::Answers;
-use crate::Verdict;
+use super::planned::PlanSession;
+use super::run::FirstUseAnswerMode;
+use crate::CliCommandOutcome;
 use crate::prompt;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Ask for something, in your own words
 ///
@@ -91,10 +91,14 @@ pub(super) fn one_of<T: Copy>(all: &[T], word: impl Fn(T) -> &'static str) -> St
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let asked = words::asked(args, caller, screen)?;
-    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let answers = if args.yes {
+        FirstUseAnswerMode::Yes
+    } else {
+        FirstUseAnswerMode::Ask
+    };
     let order = RequestSubmission {
         words: asked.words,
         portal: asked.portal,
@@ -128,14 +132,14 @@ pub(super) fn submit(
     workshop: &Arc<Workshop>,
     caller: &CommandContext,
     prospect: &UnrecordedRequest,
-    (order, answers): (&RequestSubmission, Answers),
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    (order, answers): (&RequestSubmission, FirstUseAnswerMode),
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let work = workshop.file_request(prospect)?;
     if !screen.json {
         understood(&work, screen);
     }
-    let mut bench = Bench::new(Arc::clone(workshop), caller, screen);
+    let mut bench = PlanSession::new(Arc::clone(workshop), caller, screen);
     bench.model.clone_from(&order.model);
     bench.answers = answers;
     let outcome = bench.take_on(work.trace)?;
@@ -149,8 +153,8 @@ pub(super) fn portal(
     workshop: &Workshop,
     caller: &CommandContext,
     order: &RequestSubmission,
-    answers: Answers,
-    screen: &Screen,
+    answers: FirstUseAnswerMode,
+    screen: &CliOutput,
 ) -> Result<Portal, WorkshopFailures> {
     let portal = match &order.portal {
         Some(name) => workshop.portal(name)?,
@@ -166,13 +170,13 @@ fn portal_here(
     workshop: &Workshop,
     caller: &CommandContext,
     order: &RequestSubmission,
-    answers: Answers,
-    screen: &Screen,
+    answers: FirstUseAnswerMode,
+    screen: &CliOutput,
 ) -> Result<Portal, WorkshopFailures> {
     let interrupted = RefCell::new(None);
     let first = |question: &PortalQuestion| match answers {
-        Answers::Yes => Some(true),
-        Answers::Ask if is_there(screen) => {
+        FirstUseAnswerMode::Yes => Some(true),
+        FirstUseAnswerMode::Ask if is_there(screen) => {
             let text = format!("{} [y/N] ", harmless(&question.to_string()));
             let answer = prompt::alone(|gone| prompt::is_yes(&text, gone));
             answer.unwrap_or_else(|problems| {
@@ -180,7 +184,7 @@ fn portal_here(
                 None
             })
         }
-        Answers::Ask => None,
+        FirstUseAnswerMode::Ask => None,
     };
     let folder = order.folder.clone().unwrap_or_else(|| PathBuf::from("."));
     let portal = workshop.ensure_portal(&caller.path(&folder), &first);
@@ -191,7 +195,7 @@ fn portal_here(
 }
 
 /// Returns whether there is a person who can be asked.
-fn is_there(screen: &Screen) -> bool {
+fn is_there(screen: &CliOutput) -> bool {
     !screen.json && io::stdin().is_terminal()
 }
 
@@ -217,8 +221,8 @@ fn offer_git(caller: &CommandContext, portal: &Portal) -> Result<(), WorkshopFai
 fn rehearse(
     caller: &CommandContext,
     order: &RequestSubmission,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let found = caller.workshop();
     let is_missing =
         |problems: &WorkshopFailures| problems.0.iter().all(|it| it.code == FailureCode::W001);
@@ -240,11 +244,11 @@ fn rehearse(
     };
     let prospect = workshop.prospect(order, portal)?;
     screen.value(&workshop.prospect_value(&prospect))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows how the request was understood.
-fn understood(work: &Work, screen: &mut Screen) {
+fn understood(work: &Work, screen: &mut CliOutput) {
     let request = &work.request;
     let short = work.trace.short();
     screen.say(format!("request     {short}  {}", harmless(&request.title)));

@@ -7,10 +7,10 @@ use artel_types::{Failure, FailureCode, FailureKind, Secret};
 use artel_workshop::{CommandContext, KeyAccount, WorkshopFailures};
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless, table};
 use crate::runtime::{block_on, interrupted};
-use crate::screen::{Screen, Yes};
+use crate::screen::{CliOutput, YesFlag};
 use crate::usage::is_name;
 
 /// Maximum length of a key, which no real key exceeds. Text is searched for keys before it
@@ -89,8 +89,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::Set {
             provider,
@@ -115,7 +115,7 @@ pub(crate) fn run(
         } => match (provider, tool) {
             (Some(provider), _) => remove(provider, account.clone(), caller, screen),
             (None, Some(name)) => remove_tool(name, caller, screen),
-            (None, None) => remove_all(Yes::from(*yes), caller, screen),
+            (None, None) => remove_all(YesFlag::from(*yes), caller, screen),
         },
     }
 }
@@ -124,8 +124,8 @@ fn set(
     provider: &str,
     account: Option<String>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let account = KeyAccount {
         provider: named(provider)?,
         name: account,
@@ -145,14 +145,14 @@ fn set(
         ))?;
         screen.notes(&stored.notes);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn set_tool(
     name: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     caller.prepare_tool_secret(name)?;
     let secret = read_key(&format!("--tool {name}"))?;
     let stored = caller.store_tool_secret(name, &secret)?;
@@ -165,34 +165,37 @@ fn set_tool(
         ))?;
         screen.notes(&stored.notes);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn remove_tool(
     name: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     caller.remove_tool_secret(name)?;
     if screen.json {
         screen.value(&serde_json::json!({ "removed": "tool", "account": name }))?;
     } else {
         screen.line(format!("removed the secret `{name}`"))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn status(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn status(
+    caller: &CommandContext,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let report = caller.key_status()?;
     if screen.json {
         screen.value(&report)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.notes(&report.notes);
     let keys = report.keys;
     if keys.is_empty() {
         screen.say("no keys yet; `artel auth set anthropic` stores one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = keys
         .iter()
@@ -209,15 +212,15 @@ fn status(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, Works
         .collect();
     let head = ["PROVIDER", "ACCOUNT", "PLACE", "SINCE", ""];
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn remove(
     provider: &str,
     account: Option<String>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let account = KeyAccount {
         provider: named(provider)?,
         name: account,
@@ -231,17 +234,17 @@ fn remove(
             "removed the stored key of {provider}, account `{name}`"
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn remove_all(
-    yes: Yes,
+    yes: YesFlag,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if !screen.confirm("remove all stored keys", yes)? {
         screen.say("nothing was changed");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let forgotten = caller.forget_keys()?;
     let (keys, left) = (forgotten.keys, forgotten.left);
@@ -259,9 +262,9 @@ fn remove_all(
         }
     }
     if left.is_empty() {
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
-    Ok(Verdict::Bad(FailureKind::Failed))
+    Ok(CliCommandOutcome::Bad(FailureKind::Failed))
 }
 
 /// Parses the provider's name. If a key was typed in its place, it is not repeated.
@@ -317,7 +320,7 @@ fn ask(whose: &str) -> Result<String, Failure> {
     let answer = block_on(async {
         // Typing is hidden before the question appears, so that even a quick answer is not
         // seen.
-        let _hidden = Hidden::begin();
+        let _hidden = TerminalEchoGuard::begin();
         let prompt = format!(
             "Key for {} (not shown): ",
             whose.trim_start_matches("--tool ")
@@ -374,9 +377,9 @@ fn complaint(text: &str) -> Option<&'static str> {
 /// Keeps the terminal from showing what is typed, until dropped. Meanwhile, Ctrl-C and
 /// similar keys arrive as bytes: as signals, they would end or stop the process and leave
 /// the terminal in this state.
-struct Hidden(Option<rustix::termios::Termios>);
+struct TerminalEchoGuard(Option<rustix::termios::Termios>);
 
-impl Hidden {
+impl TerminalEchoGuard {
     fn begin() -> Self {
         let stdin = std::io::stdin();
         let before = tcgetattr(&stdin).ok();
@@ -395,7 +398,7 @@ impl Hidden {
     }
 }
 
-impl Drop for Hidden {
+impl Drop for TerminalEchoGuard {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
             tcsetattr(std::io::stdin(), OptionalActions::Now, before).unwrap_or_default();

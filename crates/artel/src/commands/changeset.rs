@@ -7,9 +7,9 @@ use artel_workshop::{
 };
 use clap::ValueEnum;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Look at the branches that plans leave, and decide about them
 ///
@@ -29,7 +29,7 @@ enum Command {
     List {
         /// Only changesets with this status
         #[arg(long, value_enum)]
-        status: Option<Status>,
+        status: Option<ChangesetStatusFilter>,
     },
     /// Show a changeset: branch, commits, files, proofs, and the next step
     #[command(after_help = "Example: artel changeset show 7c1e90ab\n\
@@ -86,7 +86,7 @@ enum Command {
 
 /// Status that `artel changeset list` filters by.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Status {
+enum ChangesetStatusFilter {
     /// Not decided yet
     Open,
     /// Merged into the branch
@@ -97,7 +97,7 @@ enum Status {
     Rejected,
 }
 
-impl Status {
+impl ChangesetStatusFilter {
     fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -111,8 +111,8 @@ impl Status {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let done = match &args.command {
         Command::List { status } => {
@@ -128,9 +128,9 @@ pub(crate) fn run(
                 return look::diff(&shown, &workshop.changeset_diff(id)?, screen);
             }
             let much = if *stat {
-                look::Much::All
+                look::ChangesetDetailLevel::All
             } else {
-                look::Much::Page
+                look::ChangesetDetailLevel::Page
             };
             return look::show(&shown, much, screen);
         }
@@ -152,13 +152,13 @@ pub(crate) fn run(
 /// Shows what was done, and what could not be done.
 fn receipt(
     noted: OutcomeWithNotes<ChangesetReceipt>,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let OutcomeWithNotes { done, notes } = noted;
     screen.notes(&notes);
     if screen.json {
         screen.value(&done)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let into = harmless(done.into.as_deref().unwrap_or_default());
     let commit = done.commit.as_deref().unwrap_or_default();
@@ -199,5 +199,5 @@ fn receipt(
         _ => format!("artel report show {}", done.id),
     };
     screen.say(format!("next: `{next}`"));
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

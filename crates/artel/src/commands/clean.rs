@@ -2,9 +2,9 @@
 
 use artel_workshop::{CleanupCandidate, CleanupReason, CommandContext, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{bytes, counted, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Show and remove what is no longer needed
 ///
@@ -24,8 +24,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let rubbish = workshop.rubbish()?;
     let total: u64 = rubbish.iter().map(|item| item.bytes).sum();
@@ -57,7 +57,7 @@ pub(crate) fn run(
             bytes(cleaned.bytes)
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn summary(rubbish: &[CleanupCandidate]) -> String {

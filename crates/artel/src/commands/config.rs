@@ -6,9 +6,9 @@ use artel_config::Settings;
 use artel_types::FailureCode;
 use artel_workshop::{CommandContext, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::table;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Look at the settings
 #[derive(Debug, clap::Args)]
@@ -35,8 +35,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let Command::Show { origin } = &args.command;
     let settings = settings(caller)?;
     let rows = settings.rows();
@@ -50,7 +50,7 @@ pub(crate) fn run(
             })
             .collect();
         screen.value(&rows)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let head: &[&str] = if *origin {
         &["SETTING", "VALUE", "ORIGIN"]
@@ -69,7 +69,7 @@ pub(crate) fn run(
         })
         .collect();
     screen.raw(&table(head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Returns the settings of the workshop, or those that apply outside of any workshop.

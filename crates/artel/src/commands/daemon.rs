@@ -12,31 +12,31 @@ use artel_workshop::{
 };
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Run the daemon in the background: scheduler, inbox, console and API
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel daemon start && artel open")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    act: Act,
+    act: DaemonCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Act {
+enum DaemonCommand {
     /// Start the daemon
     #[command(after_help = "Example: artel daemon start --listen 127.0.0.1:7717")]
-    Start(Start),
+    Start(DaemonStartArgs),
     /// Stop the daemon; work in progress pauses and is resumed at the next start
     #[command(after_help = "Example: artel daemon stop")]
     Stop,
     /// Stop and start the daemon, with the listen address that was given at its start, if
     /// any
     #[command(after_help = "Example: artel daemon restart")]
-    Restart(Start),
+    Restart(DaemonStartArgs),
     /// Show whether it is running, where it listens, and whether it is paused
     #[command(after_help = "Example: artel daemon status --json")]
     Status,
@@ -62,7 +62,7 @@ enum Act {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-struct Start {
+struct DaemonStartArgs {
     /// The address to listen on, instead of `server.listen`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
@@ -80,10 +80,10 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = match &args.act {
-        Act::Start(_) => {
+        DaemonCommand::Start(_) => {
             let OutcomeWithNotes { done, notes } = caller.workshop_or_new()?;
             screen.notes(&notes);
             done
@@ -91,21 +91,21 @@ pub(crate) fn run(
         _ => caller.workshop()?,
     };
     match &args.act {
-        Act::Start(how) => start(how, &workshop, screen),
-        Act::Stop => {
+        DaemonCommand::Start(how) => start(how, &workshop, screen),
+        DaemonCommand::Stop => {
             let text = stop(&workshop, &running(&workshop)?)?;
             tell(screen, &text)
         }
-        Act::Restart(how) => {
+        DaemonCommand::Restart(how) => {
             let Some(runs) = workshop.daemon_status()?.running else {
                 return start(how, &workshop, screen);
             };
             screen.say(stop(&workshop, &runs)?);
             start(&again(how, &runs), &workshop, screen)
         }
-        Act::Status => status(&workshop, screen),
-        Act::Logs(how) => logs::run(how, &workshop, screen),
-        Act::Pause { reason } => {
+        DaemonCommand::Status => status(&workshop, screen),
+        DaemonCommand::Logs(how) => logs::run(how, &workshop, screen),
+        DaemonCommand::Pause { reason } => {
             let OutcomeWithNotes { done, notes } = workshop.pause_daemon(reason.as_deref())?;
             screen.notes(&notes);
             let text = if done {
@@ -115,7 +115,7 @@ pub(crate) fn run(
             };
             tell(screen, text)
         }
-        Act::Resume => {
+        DaemonCommand::Resume => {
             let OutcomeWithNotes { done, notes } = workshop.resume_daemon()?;
             screen.notes(&notes);
             let text = if done {
@@ -125,32 +125,32 @@ pub(crate) fn run(
             };
             tell(screen, text)
         }
-        Act::Reload => {
+        DaemonCommand::Reload => {
             workshop.signal_reload(&running(&workshop)?)?;
             tell(screen, "told; `artel daemon logs` shows what came of it")
         }
-        Act::Install(how) => unit::run(how, &workshop, screen),
+        DaemonCommand::Install(how) => unit::run(how, &workshop, screen),
     }
 }
 
 /// Returns the options for restarting a daemon: the address that a person had given it,
 /// unless they name another one now. If the daemon was reachable from elsewhere, the person
 /// has already agreed to that.
-fn again(how: &Start, runs: &RunningDaemon) -> Start {
+fn again(how: &DaemonStartArgs, runs: &RunningDaemon) -> DaemonStartArgs {
     if how.listen.is_some() {
         return how.clone();
     }
-    Start {
+    DaemonStartArgs {
         listen: runs.is_named.then(|| runs.listen.clone()),
         public: how.public || ListenAddress::reach_of(&runs.listen) == ListenReach::Public,
     }
 }
 
 fn start(
-    how: &Start,
+    how: &DaemonStartArgs,
     workshop: &Workshop,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     runtime::block_on(workshop.outwait_dying_daemon())??;
     if let Some(runs) = workshop.daemon_status()?.running {
         return Err(
@@ -187,7 +187,7 @@ fn start(
     )
 }
 
-fn up(runs: &RunningDaemon, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn up(runs: &RunningDaemon, screen: &mut CliOutput) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(runs)?;
     } else {
@@ -197,7 +197,7 @@ fn up(runs: &RunningDaemon, screen: &mut Screen) -> Result<Verdict, WorkshopFail
         ))?;
         screen.say("`artel open` prints a link to its console");
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Stops the daemon, and returns a line that says how it ended.
@@ -214,14 +214,17 @@ fn stop(workshop: &Workshop, runs: &RunningDaemon) -> Result<String, WorkshopFai
     })
 }
 
-fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn status(
+    workshop: &Workshop,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let status = workshop.daemon_status()?;
     let lacks = workshop.lack().map(|lack| lack.to_string());
     if screen.json {
         let mut value = json!(status);
         value["lacks"] = json!(lacks);
         screen.value(&value)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     match &status.running {
         Some(runs) => screen.line(format!(
@@ -252,7 +255,7 @@ fn status(workshop: &Workshop, screen: &mut Screen) -> Result<Verdict, WorkshopF
             harmless(&lacks)
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Joins the lines of a text into one.
@@ -268,11 +271,11 @@ fn running(workshop: &Workshop) -> Result<RunningDaemon, Failure> {
     })
 }
 
-fn tell(screen: &mut Screen, text: &str) -> Result<Verdict, WorkshopFailures> {
+fn tell(screen: &mut CliOutput, text: &str) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({ "done": text }))?;
     } else {
         screen.line(text)?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -12,13 +12,13 @@ use artel_workshop::{
     WorkshopFailures,
 };
 
-use super::run::{Answers, Canvas, Watch};
-use crate::Verdict;
+use super::run::{FirstUseAnswerMode, PlanScreen, WorkStatusLine};
+use crate::CliCommandOutcome;
 use crate::prompt;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime::interrupted;
-use crate::screen::Screen;
-use crate::signals::Ear;
+use crate::screen::CliOutput;
+use crate::signals::SignalListener;
 
 /// Play the whole story on a sample project, without a key or the network
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 
 /// A person's answer to a demo question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Choice {
+enum DemoAnswer {
     Yes,
     No,
     /// The person wants to see more, or to change it.
@@ -46,26 +46,26 @@ enum Choice {
 }
 
 /// The answers with their words. The first word of each is its letter.
-type Choices<'c> = &'c [(Choice, [&'static str; 2])];
+type Choices<'c> = &'c [(DemoAnswer, [&'static str; 2])];
 
 const OF_PLANS: Choices<'_> = &[
-    (Choice::Yes, ["y", "yes"]),
-    (Choice::Look, ["v", "view"]),
-    (Choice::Edit, ["e", "edit"]),
-    (Choice::No, ["n", "no"]),
+    (DemoAnswer::Yes, ["y", "yes"]),
+    (DemoAnswer::Look, ["v", "view"]),
+    (DemoAnswer::Edit, ["e", "edit"]),
+    (DemoAnswer::No, ["n", "no"]),
 ];
 
 const OF_CHANGES: Choices<'_> = &[
-    (Choice::Yes, ["y", "yes"]),
-    (Choice::Look, ["d", "diff"]),
-    (Choice::No, ["n", "no"]),
+    (DemoAnswer::Yes, ["y", "yes"]),
+    (DemoAnswer::Look, ["d", "diff"]),
+    (DemoAnswer::No, ["n", "no"]),
 ];
 
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if !args.yes && !io::stdin().is_terminal() {
         return Err(
             Failure::new(FailureCode::C005, "the demo asks before it goes on")
@@ -75,12 +75,12 @@ pub(crate) fn run(
         );
     }
     // A signal only ends the current work or question, so that nothing is left behind.
-    let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
+    let _ear = SignalListener::open().map_err(|error| crate::output_failed(&error))?;
     let demo = caller.lay_out_demo()?;
     let played = play(args, &demo, screen);
     // Nothing is left behind unless it was asked for, however the demo ended.
     match &played {
-        Ok(Stays::Kept) => {}
+        Ok(DemoRetention::Kept) => {}
         Err(_) if args.keep => {
             screen.say(format!("The demo is kept in {}.", demo.folder.display()));
         }
@@ -92,43 +92,47 @@ pub(crate) fn run(
             );
         }
     }
-    played.map(|_| Verdict::Done)
+    played.map(|_| CliCommandOutcome::Done)
 }
 
 /// The fate of the demo folder at the end: kept or removed.
-enum Stays {
+enum DemoRetention {
     Kept,
     Removed,
 }
 
 /// Plays the demo. Everything it opened is closed when this returns.
-fn play(args: &Args, demo: &DemoSetup, screen: &mut Screen) -> Result<Stays, WorkshopFailures> {
-    let story = Story {
+fn play(
+    args: &Args,
+    demo: &DemoSetup,
+    screen: &mut CliOutput,
+) -> Result<DemoRetention, WorkshopFailures> {
+    let story = DemoWalkthrough {
         args,
         workshop: Arc::new(demo.caller.workshop()?),
         demo,
     };
     story.tell(screen)?;
     let stays = if story.keeps(screen)? {
-        Stays::Kept
+        DemoRetention::Kept
     } else {
-        Stays::Removed
+        DemoRetention::Removed
     };
     story.places(screen)?;
-    if let Stays::Kept = stays {
+    if let DemoRetention::Kept = stays {
         story.farewell(screen)?;
     }
     Ok(stays)
 }
 
-struct Story<'s> {
+struct DemoWalkthrough<'s> {
     args: &'s Args,
     workshop: Arc<Workshop>,
     demo: &'s DemoSetup,
 }
 
-impl Story<'_> {
-    fn tell(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+impl DemoWalkthrough<'_> {
+    fn tell(&self, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         screen.say(
             "Artel demo: a small project with a bug, a request, and no network. \
              Model: rehearsal (embedded).\n",
@@ -148,7 +152,7 @@ impl Story<'_> {
         self.merge(&id, screen)
     }
 
-    fn ask(&self, screen: &mut Screen) -> Result<Work, WorkshopFailures> {
+    fn ask(&self, screen: &mut CliOutput) -> Result<Work, WorkshopFailures> {
         let portal = self.workshop.open_portal(&self.demo.portal)?.done;
         let order = RequestSubmission {
             words: DEMO_REQUEST.to_owned(),
@@ -165,11 +169,11 @@ impl Story<'_> {
         Ok(work)
     }
 
-    fn plan(&self, screen: &mut Screen, work: &Work) -> Result<(), WorkshopFailures> {
-        let watch = Watch {
+    fn plan(&self, screen: &mut CliOutput, work: &Work) -> Result<(), WorkshopFailures> {
+        let watch = WorkStatusLine {
             workshop: Arc::clone(&self.workshop),
             trace: work.trace,
-            answers: Answers::Yes,
+            answers: FirstUseAnswerMode::Yes,
         };
         let caller = &self.demo.caller;
         screen.say("  reading  the architect looks at the project, and changes nothing");
@@ -187,20 +191,20 @@ impl Story<'_> {
         }
     }
 
-    fn approves(&self, id: &str, screen: &mut Screen) -> Result<bool, WorkshopFailures> {
+    fn approves(&self, id: &str, screen: &mut CliOutput) -> Result<bool, WorkshopFailures> {
         if !self.args.yes {
             loop {
                 match choose("Approve this plan?", OF_PLANS)? {
-                    Choice::Yes => break,
-                    Choice::No => return Ok(false),
-                    Choice::Look => {
+                    DemoAnswer::Yes => break,
+                    DemoAnswer::No => return Ok(false),
+                    DemoAnswer::Look => {
                         let work = self.workshop.work_named(id)?;
                         let (drafted, _) = self.workshop.plan_of(&work, None)?;
                         let file = self.workshop.root().join(&drafted.fact.file);
                         let text = std::fs::read_to_string(&file).unwrap_or_default();
                         screen.say(harmless_lines(&text));
                     }
-                    Choice::Edit => self.edit(id, screen)?,
+                    DemoAnswer::Edit => self.edit(id, screen)?,
                 }
             }
         }
@@ -210,7 +214,7 @@ impl Story<'_> {
 
     /// Opens the person's editor. If they cannot edit the plan or change nothing, it stays
     /// as it is.
-    fn edit(&self, id: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+    fn edit(&self, id: &str, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         let work = self.workshop.work_named(id)?;
         match self.workshop.edit_by_hand(&work) {
             Ok(PlanEditOutcome::Unchanged) => screen.say("Nothing changed."),
@@ -223,16 +227,16 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn carry_out(&self, work: &Work, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+    fn carry_out(&self, work: &Work, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         let rules = PlanRules {
             at_once: 2,
             failure: OnFailure::Continue,
         };
-        let canvas = Canvas {
+        let canvas = PlanScreen {
             workshop: Arc::clone(&self.workshop),
             trace: work.trace,
             rules,
-            answers: Answers::Yes,
+            answers: FirstUseAnswerMode::Yes,
         };
         let id = work.trace.to_string();
         screen.say("");
@@ -256,7 +260,7 @@ impl Story<'_> {
         }
     }
 
-    fn merge(&self, id: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+    fn merge(&self, id: &str, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         let shown = self.workshop.changeset(id)?;
         screen.say(format!(
             "\n  changeset  {}   {}, {}, +{} −{}",
@@ -270,11 +274,11 @@ impl Story<'_> {
         if !self.args.yes {
             loop {
                 match choose("Merge it?", OF_CHANGES)? {
-                    Choice::Yes => break,
-                    Choice::Look => {
+                    DemoAnswer::Yes => break,
+                    DemoAnswer::Look => {
                         screen.say(harmless_lines(&self.workshop.changeset_diff(id)?));
                     }
-                    Choice::No | Choice::Edit => {
+                    DemoAnswer::No | DemoAnswer::Edit => {
                         screen.say("Not merged; its branch stays.");
                         return Ok(());
                     }
@@ -293,7 +297,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn keeps(&self, screen: &mut Screen) -> Result<bool, WorkshopFailures> {
+    fn keeps(&self, screen: &mut CliOutput) -> Result<bool, WorkshopFailures> {
         if self.args.keep {
             return Ok(true);
         }
@@ -314,7 +318,7 @@ impl Story<'_> {
     }
 
     /// Shows where everything is.
-    fn places(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+    fn places(&self, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         let folder = self.demo.folder.display();
         let project = self.demo.portal.path.display();
         screen.say(format!("\n  project  {project}"));
@@ -331,7 +335,7 @@ impl Story<'_> {
         Ok(())
     }
 
-    fn farewell(&self, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+    fn farewell(&self, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
         let works = self.workshop.works()?;
         let folder = self.demo.folder.display();
         if let Some(work) = works.first() {
@@ -350,7 +354,7 @@ impl Story<'_> {
 }
 
 /// Repeats the question until the answer is valid. The end of the input counts as a no.
-fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, WorkshopFailures> {
+fn choose(question: &str, choices: Choices<'_>) -> Result<DemoAnswer, WorkshopFailures> {
     let words = choices.iter().map(|(_, [letter, word])| {
         let rest = word.strip_prefix(letter).unwrap_or_default();
         format!("[{letter}]{rest}")
@@ -360,16 +364,16 @@ fn choose(question: &str, choices: Choices<'_>) -> Result<Choice, WorkshopFailur
     let known = known.join(", ");
     let chosen =
         prompt::alone(|gone| prompt::choose(&text, &known, gone, |answer| meant(choices, answer)))?;
-    Ok(chosen.unwrap_or(Choice::No))
+    Ok(chosen.unwrap_or(DemoAnswer::No))
 }
 
-fn meant(choices: Choices<'_>, answer: &str) -> Option<Choice> {
+fn meant(choices: Choices<'_>, answer: &str) -> Option<DemoAnswer> {
     let answer = answer.to_ascii_lowercase();
-    let is_meant = |(_, words): &&(Choice, [&str; 2])| words.contains(&answer.as_str());
+    let is_meant = |(_, words): &&(DemoAnswer, [&str; 2])| words.contains(&answer.as_str());
     choices.iter().find(is_meant).map(|(choice, _)| *choice)
 }
 
-fn show_plan(plan: &Plan, screen: &mut Screen) {
+fn show_plan(plan: &Plan, screen: &mut CliOutput) {
     let tokens: u64 = plan.steps.iter().filter_map(|step| step.tokens).sum();
     screen.say(format!(
         "  plan     {}, est. {}k tokens, touches {}\n",

@@ -4,9 +4,9 @@ use artel_config::MachineProfile;
 use artel_types::FailureKind;
 use artel_workshop::{CommandContext, DoctorCheck, DoctorCheckStatus, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Check that everything Artel depends on is in place
 ///
@@ -24,8 +24,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let checks = match args.profile {
         None => caller.doctor(),
         Some(profile) => caller.doctor_profile(profile),
@@ -50,12 +50,14 @@ pub(crate) fn run(
         .map(|check| check.kind)
         .peekable();
     if problems.peek().is_none() {
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     // A problem that keeps every other command from starting is more telling than the
     // general failure code.
     let special = problems.find(|kind| *kind != FailureKind::Failed);
-    Ok(Verdict::Bad(special.unwrap_or(FailureKind::Failed)))
+    Ok(CliCommandOutcome::Bad(
+        special.unwrap_or(FailureKind::Failed),
+    ))
 }
 
 fn profile(word: &str) -> Result<MachineProfile, String> {
@@ -63,11 +65,11 @@ fn profile(word: &str) -> Result<MachineProfile, String> {
     word.parse().map_err(unknown)
 }
 
-fn show(check: &DoctorCheck, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(check: &DoctorCheck, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let (word, paint) = match check.health {
-        DoctorCheckStatus::Ok => ("ok", Paint::Good),
-        DoctorCheckStatus::Warning => ("warning", Paint::Doubtful),
-        DoctorCheckStatus::Problem => ("problem", Paint::Bad),
+        DoctorCheckStatus::Ok => ("ok", StatusColour::Good),
+        DoctorCheckStatus::Warning => ("warning", StatusColour::Doubtful),
+        DoctorCheckStatus::Problem => ("problem", StatusColour::Bad),
     };
     let word = screen.paint(&format!("{word:<8}"), paint);
     let found = harmless(&check.found);

@@ -3,8 +3,8 @@
 use artel_types::{Failure, FailureCode};
 use artel_workshop::WorkshopFailures;
 
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 /// Explain what an error code means and what to do
 #[derive(Debug, clap::Args)]
@@ -14,7 +14,10 @@ pub(crate) struct Args {
     code: Option<String>,
 }
 
-pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+pub(crate) fn run(
+    args: &Args,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let codes: Vec<FailureCode> = match &args.code {
         None => FailureCode::ALL.to_vec(),
         Some(text) => vec![find(text)?],
@@ -44,7 +47,7 @@ pub(crate) fn run(args: &Args, screen: &mut Screen) -> Result<Verdict, WorkshopF
             page.kind.meaning()
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn find(text: &str) -> Result<FailureCode, Failure> {

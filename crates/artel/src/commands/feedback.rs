@@ -2,9 +2,9 @@
 
 use artel_workshop::{CommandContext, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Give feedback on a run; it is passed on to the next runs of its skill
 #[derive(Debug, clap::Args)]
@@ -21,12 +21,12 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let given = caller.workshop()?.give_feedback(&args.run, &args.text)?;
     if screen.json {
         screen.value(&given)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     match &given.skill {
         Some(skill) => screen.line(format!(
@@ -36,5 +36,5 @@ pub(crate) fn run(
         ))?,
         None => screen.line("kept with the run; it was of no skill, so no other run is told")?,
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

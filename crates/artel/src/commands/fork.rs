@@ -5,10 +5,10 @@ use std::sync::Arc;
 use artel_workshop::{CommandContext, RunForkOptions, WorkshopFailures};
 
 use super::resume::take_up;
-use super::run::Watching;
-use crate::Verdict;
+use super::run::RunWatchArgs;
+use crate::CliCommandOutcome;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Branch off from any point of a run
 ///
@@ -29,14 +29,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     #[command(flatten)]
-    watching: Watching,
+    watching: RunWatchArgs,
 }
 
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     let order = RunForkOptions {
         from: workshop.run_named(&args.run)?,

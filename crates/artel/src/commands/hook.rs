@@ -3,9 +3,9 @@
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{CommandContext, HookRow, UntrustedHook, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, table};
-use crate::screen::{Paint, Screen, Yes};
+use crate::screen::{CliOutput, StatusColour, YesFlag};
 
 /// See and trust hooks: commands that are notified of what runs do, and can stop it
 ///
@@ -50,8 +50,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::List { role } => list(role.as_deref(), caller, screen),
         Command::Trust { hash, role, yes } => {
@@ -64,13 +64,13 @@ pub(crate) fn run(
 fn list(
     role: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let found = workshop.hooks(role)?;
     if screen.json {
         screen.value(&found)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = found.hooks.iter().map(cells).collect();
     if !rows.is_empty() {
@@ -80,7 +80,7 @@ fn list(
         screen.raw(&table(&head, &rows))?;
     }
     for note in &found.notes {
-        let word = screen.paint("not run", Paint::Doubtful);
+        let word = screen.paint("not run", StatusColour::Doubtful);
         screen.line(format!("{word}  {}", harmless(note)))?;
     }
     let is_open = found.hooks.iter().any(|hook| !hook.trusted);
@@ -89,7 +89,7 @@ fn list(
     } else if is_open {
         screen.say("`artel hook trust` shows and trusts those that are not");
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn cells(hook: &HookRow) -> Vec<String> {
@@ -135,10 +135,10 @@ fn reach(hook: &HookRow) -> String {
 
 fn trust(
     (hash, role): (Option<&str>, Option<&str>),
-    yes: Yes,
+    yes: YesFlag,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut strangers = workshop.strange_hooks(role)?;
     if let Some(hash) = hash {
@@ -161,19 +161,19 @@ fn trust(
     if screen.json {
         let shown = serde_json::json!({ "found": strangers.len(), "trusted": trusted });
         screen.value(&shown)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     match (strangers.len(), trusted.len()) {
         (0, _) => screen.line("every hook here is yours, or trusted as it is")?,
         (found, trusted) => screen.line(format!("{trusted} of {found} hooks trusted"))?,
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn confirmed(
     stranger: &UntrustedHook,
-    yes: Yes,
-    screen: &mut Screen,
+    yes: YesFlag,
+    screen: &mut CliOutput,
 ) -> Result<bool, WorkshopFailures> {
     if !screen.json {
         for line in &stranger.lines {

@@ -6,12 +6,12 @@ use artel_types::FailureKind;
 use artel_workshop::{CommandContext, InboxFound, WorkshopFailures};
 use serde_json::{Value, json};
 
-use super::planned::{Bench, Telling, object};
-use super::run::Answers;
-use crate::Verdict;
+use super::planned::{PlanProgressOutput, PlanSession, object};
+use super::run::FirstUseAnswerMode;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Process what you put into the inbox folder
 #[derive(Debug, clap::Args)]
@@ -44,8 +44,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let Command::Scan {
         no_plan,
         model,
@@ -65,16 +65,20 @@ pub(crate) fn run(
     }
     let mut planned = Vec::new();
     let mut verdict = if scanned.files.iter().any(|it| it.what == "refused") {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     } else {
-        Verdict::Done
+        CliCommandOutcome::Done
     };
     let due = if *no_plan { &[][..] } else { &scanned.due[..] };
     for trace in due {
-        let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+        let mut bench = PlanSession::new(Arc::clone(&workshop), caller, screen);
         bench.model.clone_from(model);
-        bench.answers = if *yes { Answers::Yes } else { Answers::Ask };
-        bench.telling = Telling::AnswerOnly;
+        bench.answers = if *yes {
+            FirstUseAnswerMode::Yes
+        } else {
+            FirstUseAnswerMode::Ask
+        };
+        bench.telling = PlanProgressOutput::AnswerOnly;
         let outcome = bench.take_on(*trace)?;
         if !bench.screen.json {
             for line in &outcome.lines {
@@ -84,7 +88,7 @@ pub(crate) fn run(
         let mut value = object(workshop.request_value(&workshop.work(*trace)?));
         value.extend(outcome.value);
         match outcome.end {
-            Ok(Verdict::Done) => {}
+            Ok(CliCommandOutcome::Done) => {}
             Ok(other) => verdict = other,
             // A problem with one request does not hold up the others.
             Err(failure) => {
@@ -93,11 +97,11 @@ pub(crate) fn run(
                 } else {
                     failure.to_string()
                 });
-                verdict = Verdict::Bad(failure.kind());
+                verdict = CliCommandOutcome::Bad(failure.kind());
             }
         }
         planned.push(Value::Object(value));
-        if verdict == Verdict::Bad(FailureKind::Interrupted) {
+        if verdict == CliCommandOutcome::Bad(FailureKind::Interrupted) {
             break;
         }
     }
@@ -107,11 +111,11 @@ pub(crate) fn run(
     Ok(verdict)
 }
 
-fn show(found: &InboxFound, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(found: &InboxFound, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let paint = match found.what {
-        "refused" => Paint::Bad,
-        "rewritten" => Paint::Doubtful,
-        _ => Paint::Good,
+        "refused" => StatusColour::Bad,
+        "rewritten" => StatusColour::Doubtful,
+        _ => StatusColour::Good,
     };
     let word = screen.paint(&format!("{:<9}", found.what), paint);
     let (file, text) = (harmless(&found.file), harmless(&found.text));

@@ -6,9 +6,9 @@ use artel_workshop::{
     CommandContext, PreexistingWorkshopFiles, WorkshopFailures, WorkshopInitMode,
 };
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Create a workshop here or in DIR; existing files stay as they are
 ///
@@ -35,8 +35,8 @@ const MOST_SHOWN: usize = 40;
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let how = if args.force {
         WorkshopInitMode::Regenerate
     } else {
@@ -58,14 +58,14 @@ pub(crate) fn run(
     if screen.json {
         screen.value(&made)?;
         screen.notes(&made.notes);
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.notes(&made.notes);
     let place = harmless(&made.path.display().to_string());
     match (made.is_new, made.made.is_empty()) {
         (true, _) => screen.line(format!(
             "{} workshop {place}",
-            screen.paint("made", Paint::Good)
+            screen.paint("made", StatusColour::Good)
         ))?,
         (false, true) => screen.line(format!("{place} is a workshop already; nothing to do"))?,
         (false, false) => screen.line(format!("completed {place}: {}", made.made.join(", ")))?,
@@ -85,11 +85,11 @@ pub(crate) fn run(
         )?;
         screen.line("Next: `artel doctor` looks whether all is well")?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows what decides in the workshop from then on.
-pub(super) fn show(brought: &PreexistingWorkshopFiles, screen: &mut Screen) {
+pub(super) fn show(brought: &PreexistingWorkshopFiles, screen: &mut CliOutput) {
     let place = brought.root.display().to_string();
     screen.notes(&[format!(
         "`{place}` already contains files that will control agents"
@@ -102,7 +102,7 @@ pub(super) fn show(brought: &PreexistingWorkshopFiles, screen: &mut Screen) {
     }
 }
 
-fn list(lines: &[String], noun: &str, screen: &mut Screen) {
+fn list(lines: &[String], noun: &str, screen: &mut CliOutput) {
     let shown: Vec<_> = lines
         .iter()
         .take(MOST_SHOWN)

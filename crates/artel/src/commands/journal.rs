@@ -8,8 +8,8 @@ pub(super) use read::warn;
 
 use artel_workshop::{CommandContext, WorkshopFailures};
 
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 /// Read, check and maintain the journal: the record of everything that happened
 #[derive(Debug, clap::Args)]
@@ -21,21 +21,21 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    Tail(read::Tail),
-    Query(read::Query),
-    Export(read::Export),
-    Stats(read::Stats),
-    Verify(upkeep::Verify),
-    Backup(upkeep::Backup),
-    Restore(upkeep::Restore),
-    Prune(upkeep::Prune),
+    Tail(read::JournalTailArgs),
+    Query(read::JournalQueryArgs),
+    Export(read::JournalExportArgs),
+    Stats(read::JournalStatsArgs),
+    Verify(upkeep::JournalVerifyArgs),
+    Backup(upkeep::JournalBackupArgs),
+    Restore(upkeep::JournalRestoreArgs),
+    Prune(upkeep::JournalPruneArgs),
 }
 
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::Tail(args) => read::tail(args, caller, screen),
         Command::Query(args) => read::query(args, caller, screen),

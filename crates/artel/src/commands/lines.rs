@@ -6,8 +6,8 @@ use std::io::{self, BufRead as _, Read as _};
 use artel_types::{Failure, FailureCode};
 use artel_workshop::{CommandContext, WorkshopFailures};
 
-use crate::Verdict;
-use crate::screen::{Screen, stopped};
+use crate::CliCommandOutcome;
+use crate::screen::{CliOutput, stopped};
 
 /// Maximum length of a line in bytes. A longer line is answered as invalid JSON.
 const LONGEST: u64 = 16 << 20;
@@ -20,9 +20,9 @@ const PIECE: usize = 64 * 1024;
 
 /// Answers every line of standard input with one line, including empty lines.
 pub(super) fn each(
-    screen: &mut Screen,
+    screen: &mut CliOutput,
     answer: impl Fn(&str) -> String,
-) -> Result<Verdict, WorkshopFailures> {
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {
@@ -33,7 +33,7 @@ pub(super) fn each(
             .read_until(b'\n', &mut line)
             .map_err(|error| input_failed(&error))?;
         if read == 0 {
-            return Ok(Verdict::Done);
+            return Ok(CliCommandOutcome::Done);
         }
         if line.last() == Some(&b'\n') {
             line.pop();
@@ -77,9 +77,9 @@ fn skip_line(input: &mut impl io::BufRead) -> Result<(), WorkshopFailures> {
 
 /// Removes secrets from standard input as it arrives.
 pub(super) fn redact(
-    screen: &mut Screen,
+    screen: &mut CliOutput,
     caller: &CommandContext,
-) -> Result<Verdict, WorkshopFailures> {
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     use std::io::Write as _;
     let mut stream = caller.redactor().stream();
     let mut input = io::stdin().lock();
@@ -97,7 +97,7 @@ pub(super) fn redact(
     }
     let rest = stream.finish_bytes();
     screen.writer().write_all(&rest).map_err(stopped)?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn input_failed(error: &io::Error) -> Failure {

@@ -5,10 +5,10 @@ use artel_workshop::{
     CommandContext, ModelDetail, ModelFeatureStatus, ModelInfo, ModelTrialOutcome, WorkshopFailures,
 };
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, table};
 use crate::runtime::block_on;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// See which models are available, and test them
 ///
@@ -65,8 +65,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::List => list(caller, screen),
         Command::Show { alias } => show(alias.as_deref(), caller, screen),
@@ -76,12 +76,15 @@ pub(crate) fn run(
     }
 }
 
-fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn list(
+    caller: &CommandContext,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let models = block_on(caller.models_here(None))??;
     let listed = models.list();
     if screen.json {
         screen.value(&serde_json::json!({ "models": listed }))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = listed
         .iter()
@@ -104,23 +107,23 @@ fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, Worksho
         let advice = failure.advice.unwrap_or_default();
         screen.notes(&[format!("{}: {advice}", failure.what)]);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn show(
     alias: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let shown = block_on(caller.show_model(alias))??;
     if screen.json {
         screen.value(&shown)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     for (name, text) in lines(&shown) {
         screen.line(format!("{name:<10} {}", harmless(&text)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn lines(shown: &ModelDetail) -> Vec<(&'static str, String)> {
@@ -151,8 +154,8 @@ fn lines(shown: &ModelDetail) -> Vec<(&'static str, String)> {
 fn test(
     alias: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let workshop = workshop.done;
@@ -169,15 +172,15 @@ fn test(
         report(&trial, screen)?;
     }
     match (&trial.error, trial.ok) {
-        (_, true) => Ok(Verdict::Done),
+        (_, true) => Ok(CliCommandOutcome::Done),
         // With `--json`, the answer on standard output already contains the failure.
         (Some(failure), false) if !screen.json => Err(failure.clone().into()),
-        (Some(failure), false) => Ok(Verdict::Bad(failure.kind())),
-        (None, false) => Ok(Verdict::Bad(FailureKind::Failed)),
+        (Some(failure), false) => Ok(CliCommandOutcome::Bad(failure.kind())),
+        (None, false) => Ok(CliCommandOutcome::Bad(FailureKind::Failed)),
     }
 }
 
-fn report(trial: &ModelTrialOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn report(trial: &ModelTrialOutcome, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     screen.line(format!(
         "{}:{} ({})",
         trial.provider,
@@ -192,8 +195,8 @@ fn report(trial: &ModelTrialOutcome, screen: &mut Screen) -> Result<(), Workshop
         ("usage", trial.usage),
     ] {
         let word = match feature {
-            ModelFeatureStatus::Works => screen.paint("works", Paint::Good),
-            ModelFeatureStatus::Unseen => screen.paint("not seen", Paint::Doubtful),
+            ModelFeatureStatus::Works => screen.paint("works", StatusColour::Good),
+            ModelFeatureStatus::Unseen => screen.paint("not seen", StatusColour::Doubtful),
         };
         screen.line(format!("  {name:<10} {word}"))?;
     }
@@ -216,8 +219,8 @@ fn report(trial: &ModelTrialOutcome, screen: &mut Screen) -> Result<(), Workshop
 fn reset(
     provider: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let names = caller.workshop()?.reset_provider(provider)?;
     if screen.json {
         screen.value(&serde_json::json!({ "reset": names }))?;
@@ -226,17 +229,17 @@ fn reset(
     } else {
         screen.line(format!("asked again from now on: {}", names.join(", ")))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn record(
     id: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let cassette = caller.workshop()?.cassette(id)?;
     screen.raw(&cassette.write_jsonl()?)?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn price_in_full(card: &ModelInfo) -> String {

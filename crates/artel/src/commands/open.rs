@@ -4,8 +4,8 @@ use artel_types::{Failure, FailureCode};
 use artel_workshop::{CommandContext, ViewerRole, WorkshopFailures};
 use serde_json::json;
 
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 /// Print a link that opens the web console; it is valid for a minute and works once
 #[derive(Debug, clap::Args)]
@@ -23,8 +23,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let Some(runs) = workshop.daemon_status()?.running else {
         return Err(Failure::new(FailureCode::H003, "no daemon serves this workshop")
@@ -68,5 +68,5 @@ pub(crate) fn run(
         }
         screen.say("it holds for a minute and works once");
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -13,8 +13,8 @@ pub(super) use look::expected;
 
 use super::ask::one_of;
 use super::planned::usual_rules;
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 /// Read, change and decide about plans
 ///
@@ -57,7 +57,7 @@ enum Command {
     /// continues. With options for how to carry it out, it runs here.
     #[command(after_help = "Example: artel plan approve 5d2f41c0\n\
         Example: artel plan approve 5d2f41c0 --at-once 2 --fail-fast")]
-    Approve(Approve),
+    Approve(PlanApproveArgs),
     /// Say what should be different; the architect writes the next version
     #[command(after_help = "Example: artel plan revise 5d2f41c0 --comment \"no new dependency\"")]
     Revise {
@@ -146,7 +146,7 @@ enum Command {
         /// One step, by its number; all failed steps if not given
         step: Option<String>,
         #[command(flatten)]
-        how: How,
+        how: PlanRunArgs,
     },
     /// Skip a step, and with it the steps that need it
     #[command(after_help = "Example: artel plan skip 5d2f41c0 3")]
@@ -180,19 +180,19 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Approve {
+struct PlanApproveArgs {
     /// The plan's trace, or a prefix of it
     id: String,
     /// The hash of the version you saw, or a prefix of it; any other version is refused
     #[arg(long, value_name = "HASH")]
     hash: Option<String>,
     #[command(flatten)]
-    how: How,
+    how: PlanRunArgs,
 }
 
 /// Options for how a plan is carried out.
 #[derive(Debug, Clone, clap::Args)]
-struct How {
+struct PlanRunArgs {
     /// How many steps may run at once; the number of processors if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     at_once: Option<u16>,
@@ -210,7 +210,7 @@ struct How {
     yes: bool,
 }
 
-impl How {
+impl PlanRunArgs {
     /// Returns the flags that say the same for `artel resume`.
     fn words(&self) -> Vec<String> {
         let mut words = Vec::new();
@@ -246,8 +246,8 @@ fn state(word: &str) -> Result<PlanState, String> {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::List { status } => look::list(*status, caller, screen),
         Command::Show {

@@ -13,42 +13,42 @@ use serde_json::{Map, Value, json};
 
 use super::live;
 use super::plan::expected;
-use super::run::{Answers, Canvas, Desk, Watching};
-use crate::Verdict;
+use super::run::{FirstUseAnswerMode, PlanScreen, RunScreen, RunWatchArgs};
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Workshop, screen and options with which planned work is taken on.
-pub(crate) struct Bench<'a> {
+pub(crate) struct PlanSession<'a> {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) caller: &'a CommandContext,
-    pub(crate) screen: &'a mut Screen,
+    pub(crate) screen: &'a mut CliOutput,
     /// The model that the person named.
     pub(crate) model: Option<String>,
-    pub(crate) answers: Answers,
+    pub(crate) answers: FirstUseAnswerMode,
     pub(crate) rules: PlanRules,
-    pub(crate) telling: Telling,
+    pub(crate) telling: PlanProgressOutput,
     /// Whether records of what happened were printed before the answer.
     followed: bool,
 }
 
 /// The amount of progress that programs are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
+pub(crate) enum PlanProgressOutput {
     /// The events of a plan, as they happen; the answer is the last record.
     Live,
     /// Only the answer, which is part of another one.
     AnswerOnly,
 }
 
-pub(crate) struct Outcome {
+pub(crate) struct PlanCommandOutcome {
     /// The result as JSON, for programs.
     pub(crate) value: Map<String, Value>,
     /// The result as lines, for people.
     pub(crate) lines: Vec<String>,
     /// The outcome of the command.
-    pub(crate) end: Result<Verdict, Failure>,
+    pub(crate) end: Result<CliCommandOutcome, Failure>,
 }
 
 /// Returns the rules for carrying out a plan if the person gave no options.
@@ -59,34 +59,37 @@ pub(crate) fn usual_rules() -> PlanRules {
     }
 }
 
-impl<'a> Bench<'a> {
+impl<'a> PlanSession<'a> {
     pub(crate) fn new(
         workshop: Arc<Workshop>,
         caller: &'a CommandContext,
-        screen: &'a mut Screen,
+        screen: &'a mut CliOutput,
     ) -> Self {
         Self {
             workshop,
             caller,
             screen,
             model: None,
-            answers: Answers::Ask,
+            answers: FirstUseAnswerMode::Ask,
             rules: usual_rules(),
-            telling: Telling::Live,
+            telling: PlanProgressOutput::Live,
             followed: false,
         }
     }
 
-    pub(crate) fn desk(&self) -> Desk {
-        Desk {
+    pub(crate) fn desk(&self) -> RunScreen {
+        RunScreen {
             workshop: Arc::clone(&self.workshop),
-            watching: Watching::USUAL,
+            watching: RunWatchArgs::USUAL,
             answers: self.answers,
         }
     }
 
     /// Takes on a request: answers it, plans it, carries it out, or has its plan rewritten.
-    pub(crate) fn take_on(&mut self, trace: TraceId) -> Result<Outcome, WorkshopFailures> {
+    pub(crate) fn take_on(
+        &mut self,
+        trace: TraceId,
+    ) -> Result<PlanCommandOutcome, WorkshopFailures> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let taken = self.done(trace, async move |company| {
             workshop.take_on(trace, model.as_deref(), company).await
@@ -101,10 +104,10 @@ impl<'a> Bench<'a> {
             }
         };
         match settled {
-            RequestOutcome::Answered { run, answer } => Ok(Outcome {
+            RequestOutcome::Answered { run, answer } => Ok(PlanCommandOutcome {
                 value: object(json!({ "run": run.to_string(), "answer": answer })),
                 lines: vec![harmless_lines(&answer)],
-                end: Ok(Verdict::Done),
+                end: Ok(CliCommandOutcome::Done),
             }),
             RequestOutcome::Planned { version } => self.planned(trace, version),
             RequestOutcome::AtOnce { .. } => self.carry_out(trace),
@@ -114,7 +117,7 @@ impl<'a> Bench<'a> {
                     .advise(format!(
                         "`artel trace {short}` shows why; `artel resume {short}` tries again"
                     ));
-                Ok(Outcome {
+                Ok(PlanCommandOutcome {
                     value: object(json!({ "why": why })),
                     lines: Vec::new(),
                     end: Err(failure),
@@ -130,7 +133,10 @@ impl<'a> Bench<'a> {
     }
 
     /// Carries out the approved plan, and returns the result.
-    pub(crate) fn carry_out(&mut self, trace: TraceId) -> Result<Outcome, WorkshopFailures> {
+    pub(crate) fn carry_out(
+        &mut self,
+        trace: TraceId,
+    ) -> Result<PlanCommandOutcome, WorkshopFailures> {
         let (workshop, model) = (Arc::clone(&self.workshop), self.model.clone());
         let rules = self.rules;
         let carrying = async move |company: RunObservers| {
@@ -139,12 +145,12 @@ impl<'a> Bench<'a> {
                 .carry_out(&id, rules, model.as_deref(), company)
                 .await
         };
-        let is_quiet = self.screen.json && self.telling == Telling::AnswerOnly;
+        let is_quiet = self.screen.json && self.telling == PlanProgressOutput::AnswerOnly;
         let carried = if is_quiet {
             self.done(trace, carrying)?
         } else {
             self.followed = true;
-            let canvas = Canvas {
+            let canvas = PlanScreen {
                 workshop: Arc::clone(&self.workshop),
                 trace,
                 rules,
@@ -171,19 +177,19 @@ impl<'a> Bench<'a> {
         &self,
         trace: TraceId,
         run: RunId,
-    ) -> Result<Option<Outcome>, WorkshopFailures> {
+    ) -> Result<Option<PlanCommandOutcome>, WorkshopFailures> {
         let drivers = self.workshop.drivers_now()?;
         let Some(driver) = drivers.run(run) else {
             return Ok(None);
         };
         let short = trace.short();
-        Ok(Some(Outcome {
+        Ok(Some(PlanCommandOutcome {
             value: object(json!({ "run": run.to_string(), "goes_on_in": driver })),
             lines: vec![format!(
                 "{short} goes on in {}: `artel resume {short}` stays with it, `artel pause {short}` pauses it",
                 harmless(driver)
             )],
-            end: Ok(Verdict::Bad(FailureKind::Interrupted)),
+            end: Ok(CliCommandOutcome::Bad(FailureKind::Interrupted)),
         }))
     }
 
@@ -199,7 +205,11 @@ impl<'a> Bench<'a> {
         }
     }
 
-    fn planned(&self, trace: TraceId, version: u32) -> Result<Outcome, WorkshopFailures> {
+    fn planned(
+        &self,
+        trace: TraceId,
+        version: u32,
+    ) -> Result<PlanCommandOutcome, WorkshopFailures> {
         let work = self.workshop.work(trace)?;
         let (drafted, plan) = self.workshop.plan_of(&work, Some(version))?;
         let short = trace.short();
@@ -216,22 +226,26 @@ impl<'a> Bench<'a> {
         lines.push(format!(
             "Plan ready: `artel plan show {short}` · approve with `artel plan approve {short}`"
         ));
-        Ok(Outcome {
+        Ok(PlanCommandOutcome {
             value: object(json!({
                 "plan": { "version": version, "hash": drafted.fact.hash, "title": plan.title, "steps": plan.steps.len() },
             })),
             lines,
-            end: Ok(Verdict::Done),
+            end: Ok(CliCommandOutcome::Done),
         })
     }
 
     /// Returns how a run that was left can be continued.
-    fn left(&self, trace: TraceId, left: &RunSuspendReason) -> Result<Outcome, WorkshopFailures> {
+    fn left(
+        &self,
+        trace: TraceId,
+        left: &RunSuspendReason,
+    ) -> Result<PlanCommandOutcome, WorkshopFailures> {
         let short = trace.short();
         let resume = format!("`artel resume {short}`");
         let (value, end) = match left {
             RunSuspendReason::Interrupted => {
-                let verdict = Verdict::Bad(FailureKind::Interrupted);
+                let verdict = CliCommandOutcome::Bad(FailureKind::Interrupted);
                 (json!({ "left": "stopped" }), Ok(verdict))
             }
             RunSuspendReason::Question(asked) => {
@@ -265,7 +279,7 @@ impl<'a> Bench<'a> {
         };
         let stopped = matches!(left, RunSuspendReason::Interrupted);
         let lines = stopped.then(|| format!("stopped; {resume} goes on"));
-        Ok(Outcome {
+        Ok(PlanCommandOutcome {
             value: object(value),
             lines: lines.into_iter().collect(),
             end,
@@ -276,8 +290,8 @@ impl<'a> Bench<'a> {
     pub(crate) fn conclude(
         &mut self,
         trace: TraceId,
-        outcome: Outcome,
-    ) -> Result<Verdict, WorkshopFailures> {
+        outcome: PlanCommandOutcome,
+    ) -> Result<CliCommandOutcome, WorkshopFailures> {
         if self.screen.json {
             let work = self.workshop.work(trace)?;
             let mut value = object(self.workshop.request_value(&work));
@@ -297,7 +311,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn carried_out(work: &Work, carried: &PlanRunOutcome) -> Outcome {
+fn carried_out(work: &Work, carried: &PlanRunOutcome) -> PlanCommandOutcome {
     let short = work.trace.short();
     let made = work.changeset.as_ref().filter(|it| it.run == carried.run);
     let mut lines = Vec::new();
@@ -321,11 +335,11 @@ fn carried_out(work: &Work, carried: &PlanRunOutcome) -> Outcome {
                 ),
                 _ => "Done; no file changed".to_owned(),
             });
-            Ok(Verdict::Done)
+            Ok(CliCommandOutcome::Done)
         }
         PlanState::Cancelled => {
             lines.push("Cancelled; the commits of its passed steps are kept".to_owned());
-            Ok(Verdict::Bad(FailureKind::Failed))
+            Ok(CliCommandOutcome::Bad(FailureKind::Failed))
         }
         state => {
             let look = match made {
@@ -342,7 +356,7 @@ fn carried_out(work: &Work, carried: &PlanRunOutcome) -> Outcome {
             )
         }
     };
-    Outcome {
+    PlanCommandOutcome {
         value: object(json!({
             "run": carried.run.to_string(),
             "state": carried.state,

@@ -11,9 +11,9 @@ use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{CommandContext, CommandPolicyAnswer, CommandPolicyQuery, WorkshopFailures};
 
 use super::lines;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless_lines;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Check what agents may do, and grant permissions for good
 ///
@@ -38,13 +38,13 @@ enum Command {
         Example: artel policy check --contained 'ls *.py'\n\
         Example: artel policy check --batch < cases.jsonl"
     )]
-    Check(Check),
+    Check(PolicyCheckArgs),
     /// Read, write or remove a file like the file tools, with the same refusals
     #[command(
         after_help = "Example: artel policy path --root . --op read src/main.rs\n\
         Example: artel policy path --batch < cases.jsonl"
     )]
-    Path(Path),
+    Path(PolicyPathArgs),
     /// Remove secrets from text, from standard input to standard output
     #[command(after_help = "Example: artel policy redact < app.log\n\
         Example: artel policy redact --batch < cases.jsonl")]
@@ -87,7 +87,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Check {
+struct PolicyCheckArgs {
     /// A rule to allow in addition to the rules in effect here
     #[arg(long, value_name = "RULE")]
     allow: Vec<String>,
@@ -110,7 +110,7 @@ struct Check {
 }
 
 #[derive(Debug, clap::Args)]
-struct Path {
+struct PolicyPathArgs {
     /// The folder that the tools may not leave
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -130,8 +130,8 @@ struct Path {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::Check(check) if check.batch => lines::each(screen, command::judge_line),
         Command::Check(check) => one_command(check, caller, screen),
@@ -156,10 +156,10 @@ pub(crate) fn run(
 }
 
 fn one_command(
-    check: &Check,
+    check: &PolicyCheckArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let judged = caller.check_command(&CommandPolicyQuery {
         command: shell_text(&check.command)?,
         allow: check.allow.clone(),
@@ -172,7 +172,10 @@ fn one_command(
     }
 }
 
-fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn show(
+    decision: &PolicyRuling,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(decision)?;
     } else {
@@ -184,8 +187,8 @@ fn show(decision: &PolicyRuling, screen: &mut Screen) -> Result<Verdict, Worksho
 /// Shows what the rules say, and what that means in a run.
 fn show_both(
     judged: &CommandPolicyAnswer,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let CommandPolicyAnswer {
         by_rule,
         in_a_run,
@@ -209,11 +212,11 @@ fn show_both(
     Ok(verdict(in_a_run))
 }
 
-fn say_decision(decision: &PolicyRuling, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn say_decision(decision: &PolicyRuling, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let (word, paint) = match decision.answer {
-        PolicyAnswer::Allow => ("allow", Paint::Good),
-        PolicyAnswer::Ask => ("ask", Paint::Doubtful),
-        PolicyAnswer::Deny => ("deny", Paint::Bad),
+        PolicyAnswer::Allow => ("allow", StatusColour::Good),
+        PolicyAnswer::Ask => ("ask", StatusColour::Doubtful),
+        PolicyAnswer::Deny => ("deny", StatusColour::Bad),
     };
     let word = screen.paint(word, paint);
     screen.line(format!("{word}  {}", visible(&decision.reason)))?;
@@ -225,10 +228,10 @@ fn say_decision(decision: &PolicyRuling, screen: &mut Screen) -> Result<(), Work
     Ok(())
 }
 
-fn verdict(decision: &PolicyRuling) -> Verdict {
+fn verdict(decision: &PolicyRuling) -> CliCommandOutcome {
     match decision.answer {
-        PolicyAnswer::Allow => Verdict::Done,
-        PolicyAnswer::Ask | PolicyAnswer::Deny => Verdict::Bad(FailureKind::Refused),
+        PolicyAnswer::Allow => CliCommandOutcome::Done,
+        PolicyAnswer::Ask | PolicyAnswer::Deny => CliCommandOutcome::Bad(FailureKind::Refused),
     }
 }
 
@@ -268,10 +271,10 @@ fn quoted(word: &str) -> String {
 }
 
 fn one_path(
-    args: &Path,
+    args: &PolicyPathArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let missing = |what: &str| {
         Failure::new(FailureCode::C005, format!("`{what}` is missing"))
             .advise("`artel policy path --root . --op read src/main.rs`")
@@ -299,9 +302,9 @@ fn one_path(
         screen.value(&answer)?;
     } else {
         let word = if is_allowed {
-            ("allow", Paint::Good)
+            ("allow", StatusColour::Good)
         } else {
-            ("deny", Paint::Bad)
+            ("deny", StatusColour::Bad)
         };
         let word = screen.paint(word.0, word.1);
         let reason = answer["reason"].as_str().unwrap_or_default();
@@ -314,22 +317,25 @@ fn one_path(
         }
     }
     Ok(if is_allowed {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Refused)
+        CliCommandOutcome::Bad(FailureKind::Refused)
     })
 }
 
-fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn list(
+    caller: &CommandContext,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let grants = caller.workshop()?.grants()?;
     if screen.json {
         screen.value(&grants)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if grants.is_empty() {
         screen.line("nothing was granted for good in this workshop")?;
         screen.say("`artel policy grant RULE --reason WHY` grants something");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     for (number, grant) in grants.iter().enumerate() {
         screen.line(format!(
@@ -344,14 +350,14 @@ fn list(caller: &CommandContext, screen: &mut Screen) -> Result<Verdict, Worksho
             screen.line(format!("     {bad}"))?;
         }
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn say(screen: &mut Screen, text: &str) -> Result<Verdict, WorkshopFailures> {
+fn say(screen: &mut CliOutput, text: &str) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "done": text }))?;
     } else {
         screen.line(text)?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

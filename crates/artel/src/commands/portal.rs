@@ -10,9 +10,9 @@ use artel_workshop::{
 };
 use clap::ValueEnum;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Open project folders to agents, and set what applies there
 ///
@@ -34,7 +34,7 @@ enum Command {
     #[command(after_help = "Example: artel portal add ~/code/shop\n\
         Example: artel portal add . --operations read --agents librarian,inspector\n\
         Example: artel portal add . --privacy local-only --check 'make test'")]
-    Add(Add),
+    Add(PortalAddArgs),
     /// List the portals
     #[command(after_help = "Example: artel portal list --json")]
     List,
@@ -69,7 +69,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Add {
+struct PortalAddArgs {
     /// The folder
     path: PathBuf,
     /// The name for @NAME/path; the folder's name if not given
@@ -83,14 +83,14 @@ struct Add {
     agents: Option<Vec<String>>,
     /// Where its content may go
     #[arg(long, value_enum)]
-    privacy: Option<Label>,
+    privacy: Option<PortalPrivacyArg>,
     /// A command that builds, lints or tests it; detected from its files if none is given
     #[arg(long = "check", value_name = "CMD")]
     checks: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Label {
+enum PortalPrivacyArg {
     /// To any configured model
     Any,
     /// Only to models on this machine
@@ -100,8 +100,8 @@ enum Label {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::Add(args) => add(args, caller, screen),
         Command::List => look::list(caller, screen),
@@ -119,10 +119,10 @@ pub(crate) fn run(
 }
 
 fn add(
-    args: &Add,
+    args: &PortalAddArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let new = NewPortal {
@@ -131,8 +131,8 @@ fn add(
         operations: args.operations.clone(),
         agents: args.agents.clone(),
         privacy: args.privacy.map(|label| match label {
-            Label::Any => PrivacyLabel::Any,
-            Label::LocalOnly => PrivacyLabel::LocalOnly,
+            PortalPrivacyArg::Any => PrivacyLabel::Any,
+            PortalPrivacyArg::LocalOnly => PrivacyLabel::LocalOnly,
         }),
         checks: (!args.checks.is_empty()).then(|| args.checks.clone()),
     };
@@ -143,8 +143,8 @@ fn add(
 fn told(
     noted: OutcomeWithNotes<Portal>,
     word: &str,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let OutcomeWithNotes {
         done: portal,
         notes,
@@ -152,10 +152,10 @@ fn told(
     screen.notes(&notes);
     if screen.json {
         screen.value(&portal)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let path = portal.path.display().to_string();
     let (name, path) = (harmless(&portal.name), harmless(&path));
     screen.line(format!("{word} {name} ({path})"))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -6,9 +6,9 @@ use artel_workshop::{
 };
 
 use super::story::laid_out;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Replay a recorded run, without a model and without effects
 ///
@@ -27,15 +27,15 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(&args.run)?;
     let replay = workshop.replay_run(run)?;
     let verdict = if replay.divergences.is_empty() {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     };
     if screen.json {
         screen.value(&replay)?;
@@ -57,9 +57,9 @@ pub(crate) fn run(
     Ok(verdict)
 }
 
-fn show(replay: &RunReplayOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(replay: &RunReplayOutcome, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     for it in &replay.divergences {
-        let bad = screen.paint("differs", Paint::Bad);
+        let bad = screen.paint("differs", StatusColour::Bad);
         let (was, says) = (harmless(&it.recorded), harmless(&it.machine));
         screen.line(format!(
             "{bad}  event {}: {was}; now it would {says}",

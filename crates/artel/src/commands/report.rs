@@ -2,9 +2,9 @@
 
 use artel_workshop::{CommandContext, ReportRow, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, harmless_lines, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Read what plans did and why
 ///
@@ -39,8 +39,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.command {
         Command::List => list(&workshop.reports()?, screen),
@@ -51,7 +51,7 @@ pub(crate) fn run(
             } else {
                 screen.line(harmless_lines(&shown.text))?;
             }
-            Ok(Verdict::Done)
+            Ok(CliCommandOutcome::Done)
         }
         Command::Rebuild { id } => {
             let shown = workshop.rebuild_report(id)?;
@@ -60,19 +60,19 @@ pub(crate) fn run(
             } else {
                 screen.line(format!("wrote {}", harmless(&shown.row.path)))?;
             }
-            Ok(Verdict::Done)
+            Ok(CliCommandOutcome::Done)
         }
     }
 }
 
-fn list(rows: &[ReportRow], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn list(rows: &[ReportRow], screen: &mut CliOutput) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&rows)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if rows.is_empty() {
         screen.say("no reports yet; a plan that was carried out leaves one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let cells = rows.iter().map(|row| {
         vec![
@@ -85,5 +85,5 @@ fn list(rows: &[ReportRow], screen: &mut Screen) -> Result<Verdict, WorkshopFail
     });
     let cells: Vec<Vec<String>> = cells.collect();
     screen.raw(&table(&["ID", "STATUS", "DAY", "TITLE", "FILE"], &cells))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

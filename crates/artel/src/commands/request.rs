@@ -5,9 +5,9 @@ use artel_workshop::{CommandContext, RequestStatus, Work, Workshop, WorkshopFail
 use serde_json::json;
 
 use super::planned::object;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, harmless_lines, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Look at your requests
 #[derive(Debug, clap::Args)]
@@ -46,8 +46,8 @@ fn status(word: &str) -> Result<RequestStatus, String> {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.command {
         Command::List { status } => list(&workshop, *status, screen),
@@ -58,25 +58,25 @@ pub(crate) fn run(
 fn list(
     workshop: &Workshop,
     status: Option<RequestStatus>,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let mut works = workshop.works()?;
     works.retain(|work| status.is_none_or(|wanted| work.status() == wanted));
     if screen.json {
         let values: Vec<_> = works.iter().map(|it| workshop.request_value(it)).collect();
         screen.value(&values)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if works.is_empty() {
         screen.say("no requests; `artel ask \"…\"` makes one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<_> = works.iter().map(row).collect();
     let head = [
         "ID", "STATUS", "PRIORITY", "AGENT", "BY", "CREATED", "TITLE",
     ];
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn row(work: &Work) -> Vec<String> {
@@ -92,7 +92,11 @@ fn row(work: &Work) -> Vec<String> {
     ]
 }
 
-fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn show(
+    workshop: &Workshop,
+    id: &str,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let work = workshop.work_named(id)?;
     let words = workshop.request_words(&work)?;
     if screen.json {
@@ -101,7 +105,7 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, W
             json!({ "words": words, "changeset": work.changeset }),
         ));
         screen.value(&value)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let request = &work.request;
     let short = work.trace.short();
@@ -146,5 +150,5 @@ fn show(workshop: &Workshop, id: &str, screen: &mut Screen) -> Result<Verdict, W
         _ => format!("artel trace {short}"),
     };
     screen.say(format!("Next: `{next}`"));
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

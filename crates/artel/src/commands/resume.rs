@@ -9,12 +9,12 @@ use artel_workshop::{
     Work, Workshop, WorkshopFailures,
 };
 
-use super::planned::Bench;
-use super::run::{Answers, Desk, Subject, Watching};
-use crate::Verdict;
+use super::planned::PlanSession;
+use super::run::{FirstUseAnswerMode, RunScreen, RunWatchArgs, WatchedRun};
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Resume a run or a piece of work that was left or paused, from its last event
 #[derive(Debug, clap::Args)]
@@ -35,14 +35,14 @@ pub(crate) struct Args {
     #[arg(long)]
     fail_fast: bool,
     #[command(flatten)]
-    watching: Watching,
+    watching: RunWatchArgs,
 }
 
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     if let Ok(work) = workshop.work_named(&args.run) {
         return planned(args, (workshop, &work), caller, screen);
@@ -73,8 +73,8 @@ fn planned(
     args: &Args,
     (workshop, work): (Arc<Workshop>, &Work),
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     screen.notes(&workshop.settle_changesets()?);
     let short = work.trace.short();
     if let Some(answer) = &args.answer {
@@ -87,7 +87,7 @@ fn planned(
     }
     let state = work.course.state();
     screen.notes(&runtime::block_on(workshop.wake_work(work.trace))??);
-    let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+    let mut bench = PlanSession::new(Arc::clone(&workshop), caller, screen);
     bench.model.clone_from(&args.model);
     if let Some(count) = args.at_once {
         bench.rules.at_once = usize::from(count);
@@ -118,31 +118,35 @@ fn planned(
 pub(super) fn take_up(
     workshop: Arc<Workshop>,
     run: artel_types::RunId,
-    (model, watching): (Option<&str>, Watching),
+    (model, watching): (Option<&str>, RunWatchArgs),
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
-    let desk = Desk {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
+    let desk = RunScreen {
         workshop: Arc::clone(&workshop),
         watching,
-        answers: Answers::Ask,
+        answers: FirstUseAnswerMode::Ask,
     };
     let trace = workshop.trace_of_run(run)?;
     desk.drive(
         caller,
         screen,
         trace,
-        Subject::Known(run),
+        WatchedRun::Known(run),
         async |company| workshop.resume_run(run, model, company).await,
     )
 }
 
 /// Tells the person that the run continues in the process that drives it.
-fn elsewhere(run: &str, driver: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn elsewhere(
+    run: &str,
+    driver: &str,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "run": run, "goes_on_in": driver }))?;
     } else {
         screen.line(format!("{run} goes on in {}", harmless(driver)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -19,15 +19,15 @@ use artel_workshop::{
 use tokio::sync::{mpsc, watch};
 
 use super::ask;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::runtime;
-use crate::screen::Screen;
-use live::{Live, Shown, remind};
+use crate::screen::CliOutput;
+use live::{LiveRunDisplay, LiveRunDisplayState, remind};
 
-pub(crate) use company::Answers;
-pub(crate) use ending::{Apply, conclude, say_placed};
-pub(crate) use picture::Canvas;
-pub(crate) use watching::Watch;
+pub(crate) use company::FirstUseAnswerMode;
+pub(crate) use ending::{RunApplyMode, conclude, say_placed};
+pub(crate) use picture::PlanScreen;
+pub(crate) use watching::WorkStatusLine;
 
 /// Carry out a skill, or a task in your own words
 ///
@@ -52,7 +52,7 @@ pub(crate) struct Args {
     /// simple (one pass), autonomous (turn after turn until done) or planned (by a plan you
     /// approve)
     #[arg(long, value_name = "MODE", value_parser = mode)]
-    mode: Option<How>,
+    mode: Option<RunModeArg>,
     /// The maximum number of turns, 1 to 100
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     max_turns: Option<u32>,
@@ -63,7 +63,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
     #[command(flatten)]
-    watching: Watching,
+    watching: RunWatchArgs,
     /// Answer first-use questions with yes, for scripts
     #[arg(long)]
     yes: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Args {
 
 /// Options for how a run is shown, and what happens to its files.
 #[derive(Debug, Clone, Copy, clap::Args)]
-pub(crate) struct Watching {
+pub(crate) struct RunWatchArgs {
     /// How much is shown: summary (the result of each step) or full (turn by turn)
     #[arg(long, value_name = "VIEW", value_parser = view)]
     view: Option<TimelineDetailLevel>,
@@ -80,15 +80,19 @@ pub(crate) struct Watching {
     apply: bool,
 }
 
-impl Watching {
+impl RunWatchArgs {
     /// The defaults: the result of each step is shown, and no files are applied.
     pub(crate) const USUAL: Self = Self {
         view: None,
         apply: false,
     };
 
-    pub(crate) fn apply(self) -> Apply {
-        if self.apply { Apply::Yes } else { Apply::Ask }
+    pub(crate) fn apply(self) -> RunApplyMode {
+        if self.apply {
+            RunApplyMode::Yes
+        } else {
+            RunApplyMode::Ask
+        }
     }
 }
 
@@ -102,18 +106,18 @@ fn view(word: &str) -> Result<TimelineDetailLevel, String> {
 
 /// The way the work is done: by one run or by a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum How {
+enum RunModeArg {
     /// In a single run.
     Run(SkillRunMode),
     /// With a plan.
     Planned,
 }
 
-fn mode(word: &str) -> Result<How, String> {
+fn mode(word: &str) -> Result<RunModeArg, String> {
     match word {
-        "simple" => Ok(How::Run(SkillRunMode::Simple)),
-        "autonomous" => Ok(How::Run(SkillRunMode::Autonomous)),
-        "planned" => Ok(How::Planned),
+        "simple" => Ok(RunModeArg::Run(SkillRunMode::Simple)),
+        "autonomous" => Ok(RunModeArg::Run(SkillRunMode::Autonomous)),
+        "planned" => Ok(RunModeArg::Planned),
         _ => Err("it is simple, autonomous or planned".to_owned()),
     }
 }
@@ -137,8 +141,8 @@ fn usd(text: &str) -> Result<Money, String> {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let made = caller.workshop_or_new()?;
     made.notes.iter().for_each(|note| screen.say(note));
     let workshop = Arc::new(made.done);
@@ -148,10 +152,14 @@ pub(crate) fn run(
             .collect(),
         None => args.arguments.clone(),
     };
-    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let answers = if args.yes {
+        FirstUseAnswerMode::Yes
+    } else {
+        FirstUseAnswerMode::Ask
+    };
     let mode = match args.mode {
-        Some(How::Planned) => return plan(args, &workshop, &arguments, caller, screen),
-        Some(How::Run(mode)) => Some(mode),
+        Some(RunModeArg::Planned) => return plan(args, &workshop, &arguments, caller, screen),
+        Some(RunModeArg::Run(mode)) => Some(mode),
         None => None,
     };
     let order = RunStartOptions {
@@ -163,12 +171,12 @@ pub(crate) fn run(
         max_cost: args.max_cost,
         folder: args.folder.clone(),
     };
-    let desk = Desk {
+    let desk = RunScreen {
         workshop: Arc::clone(&workshop),
         watching: args.watching,
         answers,
     };
-    let (trace, subject) = (workshop.trace_id(), Subject::New);
+    let (trace, subject) = (workshop.trace_id(), WatchedRun::New);
     desk.drive(caller, screen, trace, subject, async |company| {
         workshop.start_run(&order, company).await
     })
@@ -180,8 +188,8 @@ fn plan(
     workshop: &Arc<Workshop>,
     arguments: &[String],
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let named = args.skill.as_ref();
     let words = named.map(|skill| format!("Carry out the skill {skill}"));
     let words = words.into_iter().chain(arguments.iter().cloned());
@@ -193,37 +201,41 @@ fn plan(
         model: args.model.clone(),
         ..RequestSubmission::default()
     };
-    let answers = if args.yes { Answers::Yes } else { Answers::Ask };
+    let answers = if args.yes {
+        FirstUseAnswerMode::Yes
+    } else {
+        FirstUseAnswerMode::Ask
+    };
     let portal = ask::portal(workshop, caller, &order, answers, screen)?;
     let prospect = workshop.prospect(&order, Some(portal))?;
     ask::submit(workshop, caller, &prospect, (&order, answers), screen)
 }
 
 /// Drives a run and shows it in the terminal.
-pub(crate) struct Desk {
+pub(crate) struct RunScreen {
     pub(crate) workshop: Arc<Workshop>,
-    pub(crate) watching: Watching,
-    pub(crate) answers: Answers,
+    pub(crate) watching: RunWatchArgs,
+    pub(crate) answers: FirstUseAnswerMode,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Subject {
+pub(crate) enum WatchedRun {
     /// A run that is about to begin.
     New,
     /// A run that began earlier.
     Known(RunId),
 }
 
-impl Desk {
+impl RunScreen {
     /// Drives a run and shows it, until it ends or is left.
     pub(crate) fn drive(
         &self,
         caller: &CommandContext,
-        screen: &mut Screen,
+        screen: &mut CliOutput,
         trace: TraceId,
-        subject: Subject,
+        subject: WatchedRun,
         work: impl AsyncFnOnce(RunObservers) -> Result<RunDriveOutcome, Failure>,
-    ) -> Result<Verdict, WorkshopFailures> {
+    ) -> Result<CliCommandOutcome, WorkshopFailures> {
         let (done, ending) = self.attend(caller, screen, trace, subject, work)?;
         conclude(
             &self.workshop,
@@ -239,9 +251,9 @@ impl Desk {
     pub(crate) fn attend<T>(
         &self,
         caller: &CommandContext,
-        screen: &mut Screen,
+        screen: &mut CliOutput,
         trace: TraceId,
-        subject: Subject,
+        subject: WatchedRun,
         work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
     ) -> Result<(T, Vec<TimelineLine>), WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
@@ -249,17 +261,17 @@ impl Desk {
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(self.watching.view)?;
         let mut narrator = self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard);
-        if let Subject::Known(run) = subject {
+        if let WatchedRun::Known(run) = subject {
             remind(&mut narrator, &self.workshop, run)?;
         }
-        let live = Live {
+        let live = LiveRunDisplay {
             follower: self.workshop.follow(trace)?,
             narrator,
             eyes,
             heard,
             stop: stops,
             clock: caller.clock().clone(),
-            shown: Shown::default(),
+            shown: LiveRunDisplayState::default(),
             screen,
         };
         let watched = live.watch(work(company));
@@ -272,7 +284,7 @@ impl Desk {
     pub(crate) fn attend_quietly<T>(
         &self,
         caller: &CommandContext,
-        screen: &Screen,
+        screen: &CliOutput,
         work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
     ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);

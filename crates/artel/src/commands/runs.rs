@@ -3,9 +3,9 @@
 use artel_types::Timestamp;
 use artel_workshop::{CommandContext, RunListScope, RunRow, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, counted, price, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Show runs and their status
 #[derive(Debug, clap::Args)]
@@ -19,8 +19,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let which = if args.all {
         RunListScope::All
     } else {
@@ -29,17 +29,17 @@ pub(crate) fn run(
     let rows = caller.workshop()?.runs(which)?;
     if screen.json {
         screen.value(&rows)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if rows.is_empty() {
         screen.say("no runs yet; `artel run --task \"…\"` begins one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let now = caller.clock().now();
     let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, now)).collect();
     let head = ["RUN", "STATE", "TITLE", "TURNS", "COST", "SINCE"];
     screen.raw(&table(&head, &cells))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn cells(row: &RunRow, now: Timestamp) -> Vec<String> {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use artel_types::parse_span;
 use artel_workshop::{CommandContext, SandboxedCommand, WorkshopFailures};
 
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 /// Run something in the sandbox that agents' commands run in
 #[derive(Debug, clap::Args)]
@@ -28,11 +28,11 @@ enum Command {
     /// level, 124 if the time ran out.
     #[command(after_help = "Example: artel sandbox run --write . -- make test\n\
         Example: artel sandbox run --net pypi.org --timeout 5m -- pip download requests")]
-    Run(Run),
+    Run(SandboxRunArgs),
 }
 
 #[derive(Debug, clap::Args)]
-struct Run {
+struct SandboxRunArgs {
     /// A folder that it can read and write
     #[arg(long, value_name = "DIR")]
     write: Vec<PathBuf>,
@@ -53,8 +53,8 @@ struct Run {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let Command::Run(run) = &args.command;
     let done = caller.sandbox_run(&SandboxedCommand {
         argv: run.command.clone(),
@@ -70,7 +70,7 @@ pub(crate) fn run(
         // The output of the command was printed before this.
         screen.value(&serde_json::json!({ "exit": done.code }))?;
     }
-    Ok(Verdict::Exit(done.code))
+    Ok(CliCommandOutcome::Exit(done.code))
 }
 
 fn size(text: &str) -> Result<u64, String> {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use artel_server::{DaemonOptions, ListenAddress, ListenAddressSource, ListenReach};
 use artel_workshop::{CommandContext, OutcomeWithNotes, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Run the daemon in this terminal: scheduler, inbox, console and API
 #[derive(Debug, clap::Args)]
@@ -26,8 +26,8 @@ pub(crate) struct Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let OutcomeWithNotes {
         done: workshop,
         notes,
@@ -66,5 +66,5 @@ pub(crate) fn run(
         artel_server::serve(Arc::new(workshop), options, stop, reload)
     })??;
     screen.say("stopped");
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

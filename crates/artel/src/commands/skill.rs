@@ -12,9 +12,9 @@ use artel_workshop::{
 };
 
 use super::lines;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::{Paint, Screen, Yes};
+use crate::screen::{CliOutput, StatusColour, YesFlag};
 
 /// Find, check, create, trust, measure and test skills
 ///
@@ -94,8 +94,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::List => look::list(caller, screen),
         Command::Show { name } => look::show(name, caller, screen),
@@ -112,8 +112,8 @@ pub(crate) fn run(
 fn validate(
     paths: &[PathBuf],
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let checked = caller.validate_skills(paths)?;
     let is_fine = checked.iter().all(|it| it.ok);
     if screen.json {
@@ -127,22 +127,22 @@ fn validate(
         }
     }
     Ok(if is_fine {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     })
 }
 
-fn show_checked(checked: &SkillFileCheck, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show_checked(checked: &SkillFileCheck, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     for complaint in &checked.errors {
         screen.line(harmless(&complaint.to_string()))?;
     }
     for remark in &checked.warnings {
-        let word = screen.paint("warning", Paint::Doubtful);
+        let word = screen.paint("warning", StatusColour::Doubtful);
         screen.line(format!("{word}: {}", harmless(&remark.to_string())))?;
     }
     if checked.ok {
-        let word = screen.paint("ok", Paint::Good);
+        let word = screen.paint("ok", StatusColour::Good);
         let path = checked.path.display().to_string();
         screen.line(format!("{word}  {}", harmless(&path)))?;
     }
@@ -152,14 +152,14 @@ fn show_checked(checked: &SkillFileCheck, screen: &mut Screen) -> Result<(), Wor
 fn new(
     name: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let made = workshop.done.new_skill(name)?;
     if screen.json {
         screen.value(&made)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let folder = harmless(&made.folder.display().to_string());
     screen.line(format!("made {folder}"))?;
@@ -170,15 +170,15 @@ fn new(
         "Next: write what it does into `SKILL.md`, then `artel skill validate {folder}`, \
          `artel skill test {name}`, `artel run {name} …`"
     ));
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn trust(
     name: &str,
-    yes: Yes,
+    yes: YesFlag,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop_or_new()?;
     screen.notes(&workshop.notes);
     let workshop = workshop.done;
@@ -196,17 +196,21 @@ fn trust(
     said(screen, name, "is trusted as it is")
 }
 
-fn said(screen: &mut Screen, name: &str, what: &str) -> Result<Verdict, WorkshopFailures> {
+fn said(
+    screen: &mut CliOutput,
+    name: &str,
+    what: &str,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "skill": name, "done": what }))?;
     } else {
         screen.line(format!("{} {what}", harmless(name)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows what a skill may run.
-fn show_question(question: &TrustQuestion, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show_question(question: &TrustQuestion, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     screen.line(format!(
         "{} in {}",
         harmless(&question.skill),

@@ -3,15 +3,15 @@
 use artel_workshop::{CommandContext, OutcomeWithNotes, SteeringCommand, WorkshopFailures};
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Pause a run, so that it starts nothing new until it is resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel pause 5d2f41c0")]
-pub(crate) struct Pause {
+pub(crate) struct PauseRunArgs {
     /// The run's id, or a prefix of it
     run: String,
 }
@@ -19,7 +19,7 @@ pub(crate) struct Pause {
 /// Cancel a run, and the runs it called
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel cancel 5d2f41c0")]
-pub(crate) struct Cancel {
+pub(crate) struct CancelRunArgs {
     /// The run's id, or a prefix of it
     run: String,
 }
@@ -27,7 +27,7 @@ pub(crate) struct Cancel {
 /// Tell a run something while it works
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel hint 5d2f41c0 \"the file is Latin-1\"")]
-pub(crate) struct Hint {
+pub(crate) struct HintRunArgs {
     /// The run's id, or a prefix of it
     run: String,
     /// What it should know
@@ -35,26 +35,26 @@ pub(crate) struct Hint {
 }
 
 pub(crate) fn pause(
-    args: &Pause,
+    args: &PauseRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     steer(&args.run, &SteeringCommand::Pause, caller, screen)
 }
 
 pub(crate) fn cancel(
-    args: &Cancel,
+    args: &CancelRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     steer(&args.run, &SteeringCommand::Cancel, caller, screen)
 }
 
 pub(crate) fn hint(
-    args: &Hint,
+    args: &HintRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     steer(
         &args.run,
         &SteeringCommand::Hint(args.text.clone()),
@@ -67,8 +67,8 @@ fn steer(
     id: &str,
     steer: &SteeringCommand,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let run = workshop.run_named(id)?;
     let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.steer_run(run, steer))??;
@@ -80,5 +80,5 @@ fn steer(
     } else {
         screen.line(harmless(&text))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -3,19 +3,22 @@
 use artel_workshop::{TimelineLine, TimelineLineKind};
 
 use crate::render::harmless_lines;
-use crate::screen::Paint;
+use crate::screen::StatusColour;
 
 /// Lays out a line. `paint` colours the sign in front of it, if there are colours.
-pub(crate) fn laid_out(line: &TimelineLine, paint: impl Fn(&str, Paint) -> String) -> String {
+pub(crate) fn laid_out(
+    line: &TimelineLine,
+    paint: impl Fn(&str, StatusColour) -> String,
+) -> String {
     let sign = match line.mark {
         TimelineLineKind::Head | TimelineLineKind::Turn => String::new(),
         TimelineLineKind::Plain | TimelineLineKind::Words => "  ".to_owned(),
-        TimelineLineKind::Done => format!("{} ", paint("✓", Paint::Good)),
-        TimelineLineKind::Bad => format!("{} ", paint("✗", Paint::Bad)),
-        TimelineLineKind::Waits => format!("{} ", paint("⏸", Paint::Doubtful)),
+        TimelineLineKind::Done => format!("{} ", paint("✓", StatusColour::Good)),
+        TimelineLineKind::Bad => format!("{} ", paint("✗", StatusColour::Bad)),
+        TimelineLineKind::Waits => format!("{} ", paint("⏸", StatusColour::Doubtful)),
         TimelineLineKind::Call => "  → ".to_owned(),
         TimelineLineKind::Result => "  ← ".to_owned(),
-        TimelineLineKind::Failed => format!("  {} ", paint("✗", Paint::Bad)),
+        TimelineLineKind::Failed => format!("  {} ", paint("✗", StatusColour::Bad)),
         TimelineLineKind::Detail => "    ".to_owned(),
     };
     let indent = "  ".repeat(line.depth);

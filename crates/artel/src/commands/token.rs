@@ -2,20 +2,20 @@
 
 use artel_workshop::{CommandContext, TokenHolder, ViewerRole, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Create, list and revoke tokens for the HTTP interface
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel token create --role developer --name ci")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    act: Act,
+    act: TokenCommand,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Act {
+enum TokenCommand {
     /// Create a token; it is shown once
     #[command(
         after_help = "A user sees summaries, asks, answers and approves; a developer sees \
@@ -49,11 +49,11 @@ enum Act {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     match &args.act {
-        Act::Create {
+        TokenCommand::Create {
             role,
             name,
             program,
@@ -75,7 +75,7 @@ pub(crate) fn run(
                 ));
             }
         }
-        Act::List => {
+        TokenCommand::List => {
             let rows = workshop.tokens()?;
             if screen.json {
                 screen.value(&rows)?;
@@ -94,7 +94,7 @@ pub(crate) fn run(
                 }
             }
         }
-        Act::Revoke { id } => {
+        TokenCommand::Revoke { id } => {
             let gone = workshop.revoke_token(id)?;
             screen.notes(&gone.notes);
             if screen.json {
@@ -108,7 +108,7 @@ pub(crate) fn run(
             }
         }
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Parses the name of a role.

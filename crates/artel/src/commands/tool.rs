@@ -10,11 +10,11 @@ use artel_tools::ToolCallApprover;
 use artel_types::FailureKind;
 use artel_workshop::{CommandContext, ToolDetail, ToolTrial, ToolTrialOutcome, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{harmless, harmless_lines};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
-pub(super) use terminal::Terminal;
+pub(super) use terminal::TerminalApprover;
 
 /// Look at the tools that agents have, and try one
 #[derive(Debug, clap::Args)]
@@ -61,8 +61,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     match &args.command {
         Command::List => list(&caller.tools()?, screen),
         Command::Show { name } => show(&caller.tool(name)?, screen),
@@ -79,18 +79,21 @@ pub(crate) fn run(
                 role: role.clone(),
             };
             let can_ask = !screen.json && io::stdin().is_terminal();
-            let person =
-                can_ask.then(|| Arc::new(Terminal::of(caller)) as Arc<dyn ToolCallApprover>);
+            let person = can_ask
+                .then(|| Arc::new(TerminalApprover::of(caller)) as Arc<dyn ToolCallApprover>);
             let told = screen.teller();
             done(&caller.run_tool(&run, person, told)?, screen)
         }
     }
 }
 
-fn list(tools: &[ToolDetail], screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn list(
+    tools: &[ToolDetail],
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&tools)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0);
     for tool in tools {
@@ -102,13 +105,13 @@ fn list(tools: &[ToolDetail], screen: &mut Screen) -> Result<Verdict, WorkshopFa
         ))?;
     }
     screen.say("* is in every request; the others are found by `find_tools`");
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn show(tool: &ToolDetail, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn show(tool: &ToolDetail, screen: &mut CliOutput) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(tool)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let words = |value: &serde_json::Value| value.to_string().replace('"', "");
     let effects: Vec<_> = tool
@@ -126,16 +129,19 @@ fn show(tool: &ToolDetail, screen: &mut Screen) -> Result<Verdict, WorkshopFailu
         "bundle           {}\n\ninput\n{schema}",
         tool.bundle
     ))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn done(done: &ToolTrialOutcome, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn done(
+    done: &ToolTrialOutcome,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let verdict = match &done.result {
-        Ok(_) => Verdict::Done,
+        Ok(_) => CliCommandOutcome::Done,
         Err(trouble) if trouble.kind == artel_tools::ToolErrorKind::Refused => {
-            Verdict::Bad(FailureKind::Refused)
+            CliCommandOutcome::Bad(FailureKind::Refused)
         }
-        Err(_) => Verdict::Bad(FailureKind::Failed),
+        Err(_) => CliCommandOutcome::Bad(FailureKind::Failed),
     };
     if screen.json {
         let (text, data, trouble) = match &done.result {
@@ -159,7 +165,7 @@ fn done(done: &ToolTrialOutcome, screen: &mut Screen) -> Result<Verdict, Worksho
     match &done.result {
         Ok(observation) => screen.line(harmless_lines(&observation.text))?,
         Err(trouble) => {
-            let word = screen.paint("failed", Paint::Bad);
+            let word = screen.paint("failed", StatusColour::Bad);
             screen.line(format!("{word}: {}", harmless_lines(&trouble.to_string())))?;
         }
     }

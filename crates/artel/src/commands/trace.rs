@@ -9,9 +9,9 @@ use artel_workshop::{
 };
 
 use super::story::laid_out;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Show everything that happened in one piece of work
 #[derive(Debug, clap::Args)]
@@ -56,8 +56,8 @@ impl Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     super::journal::warn(&workshop, screen);
     if args.events {
@@ -80,8 +80,8 @@ pub(crate) fn run(
 fn of_run(
     args: &Args,
     workshop: &Workshop,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let view = args.view();
     let eyes = workshop.eyes(Some(view))?;
     let TraceView::Lines(lines) = workshop.traced(&args.id, &args.wanted(), &eyes)? else {
@@ -93,11 +93,11 @@ fn of_run(
 fn show_lines(
     args: &Args,
     lines: &[TimelineLine],
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "turn": args.turn, "lines": lines }))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     for line in lines {
         let text = laid_out(line, |sign, paint| screen.paint(sign, paint));
@@ -110,5 +110,5 @@ fn show_lines(
             harmless(&args.id)
         ));
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -5,9 +5,9 @@ use artel_types::Tokens;
 use artel_types::model::CalendarPeriod;
 use artel_workshop::{CommandContext, UsageQuery, UsageReport, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, counted, price, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Show what models were used for, and what it cost
 ///
@@ -89,14 +89,14 @@ impl Args {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let query = args.query();
     let is_narrowed = query.period.is_some() || !query.filter.is_empty();
     let report = caller.workshop()?.usage(query)?;
     if screen.json {
         screen.value(&json(&report))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if let (Some(since), Some(until)) = (report.since, report.until) {
         let day = |at: artel_types::Timestamp| at.to_string().chars().take(10).collect::<String>();
@@ -112,7 +112,7 @@ pub(crate) fn run(
         } else {
             "no model was asked"
         });
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let names: Vec<String> = report
         .by
@@ -135,7 +135,7 @@ pub(crate) fn run(
     total.extend(cells(&report.total));
     rows.push(total);
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn cells(sum: &UsageTotals) -> Vec<String> {

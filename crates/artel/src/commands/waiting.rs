@@ -2,9 +2,9 @@
 
 use artel_workshop::{AttentionItem, CommandContext, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Show what needs you: calls, questions, plans, changesets, interrupted work
 #[derive(Debug, clap::Args)]
@@ -14,8 +14,8 @@ pub(crate) struct Args {}
 pub(crate) fn run(
     _: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut waits = Vec::new();
     for call in workshop.open_calls()? {
@@ -24,24 +24,24 @@ pub(crate) fn run(
     waits.extend(workshop.waiting()?);
     if screen.json {
         screen.value(&waits)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if waits.is_empty() {
         screen.say("nothing needs you");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     for it in &waits {
         show(it, caller, screen)?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn show(
     it: &AttentionItem,
     caller: &CommandContext,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
-    let word = screen.paint(&format!("{:<9}", it.kind.as_str()), Paint::Doubtful);
+    let word = screen.paint(&format!("{:<9}", it.kind.as_str()), StatusColour::Doubtful);
     let title = cell(&it.title, 60);
     screen.line(format!(
         "{word}  {}  {title}: {}",

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use artel_workshop::{CommandContext, WorkshopFailures};
 
 use super::init;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Look at the workshop in use, or trust one that came from elsewhere
 #[derive(Debug, clap::Args)]
@@ -38,8 +38,8 @@ enum Command {
 pub(crate) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let (workshop, word) = match &args.command {
         Command::Trust { dir } => {
             let brought = caller.brought_by_workshop(dir.as_deref())?;
@@ -68,5 +68,5 @@ pub(crate) fn run(
     } else {
         screen.line(format!("{word} {} ({id})", harmless(&path)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

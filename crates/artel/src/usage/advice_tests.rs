@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 
-use crate::arguments::Arguments;
+use crate::arguments::ArtelArgs;
 
 /// Returns the source files of all crates, without their tests.
 fn sources() -> Vec<PathBuf> {
@@ -90,7 +90,7 @@ fn words(command: &str) -> Option<Vec<String>> {
 /// Returns whether a command is only named, without arguments, as in "what `artel token
 /// create` prints".
 fn is_name(words: &[String]) -> bool {
-    let mut here = &Arguments::command();
+    let mut here = &ArtelArgs::command();
     let mut rest = words[1..].iter();
     rest.all(|word| match here.find_subcommand(word) {
         Some(next) => {
@@ -120,7 +120,7 @@ fn every_command_that_a_message_names_can_be_typed() {
                 continue;
             };
             count += 1;
-            let Err(error) = Arguments::try_parse_from(&words) else {
+            let Err(error) = ArtelArgs::try_parse_from(&words) else {
                 continue;
             };
             let is_right = match error.kind() {

@@ -2,18 +2,18 @@
 
 use artel_workshop::{AgentRow, CommandContext, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, harmless_lines, table};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 pub(super) fn list(
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let agents = caller.agents()?;
     if screen.json {
         screen.value(&agents)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let row = |agent: &AgentRow| {
         vec![
@@ -30,7 +30,7 @@ pub(super) fn list(
     screen.raw(&table(&head, &rows))?;
     for agent in &agents {
         if let Some(why) = &agent.broken {
-            let word = screen.paint("broken", Paint::Bad);
+            let word = screen.paint("broken", StatusColour::Bad);
             screen.line(format!(
                 "{word}  {}: {}",
                 harmless(&agent.id),
@@ -38,18 +38,18 @@ pub(super) fn list(
             ))?;
         }
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn show(
     id: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let agent = caller.agent(id)?;
     if screen.json {
         screen.value(&agent)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let tools = match &agent.tools {
         Some(tools) => tools.join(", "),
@@ -81,5 +81,5 @@ pub(super) fn show(
         screen.line(format!("{name:<7} {}", harmless(&text)))?;
     }
     screen.line(format!("\n{}", harmless_lines(&agent.prompt)))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

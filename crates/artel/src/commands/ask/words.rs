@@ -8,13 +8,13 @@ use artel_workshop::{CommandContext, WorkshopFailures};
 
 use super::{Args, urgency, verify};
 use crate::prompt::typed;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Maximum length of a request in bytes.
 const LONGEST: u64 = 16 << 20;
 
 /// Everything that the person specified for a request.
-pub(super) struct Asked {
+pub(super) struct AskCommandInput {
     pub(super) words: String,
     pub(super) portal: Option<String>,
     pub(super) agent: Option<String>,
@@ -26,8 +26,8 @@ pub(super) struct Asked {
 pub(super) fn asked(
     args: &Args,
     caller: &CommandContext,
-    screen: &Screen,
-) -> Result<Asked, WorkshopFailures> {
+    screen: &CliOutput,
+) -> Result<AskCommandInput, WorkshopFailures> {
     if args.interactive {
         return conversed(args, screen);
     }
@@ -43,7 +43,7 @@ pub(super) fn asked(
             );
         }
     };
-    Ok(Asked {
+    Ok(AskCommandInput {
         words,
         portal: args.portal.clone(),
         agent: args.agent.clone(),
@@ -82,7 +82,7 @@ fn piped() -> Result<String, Failure> {
 }
 
 /// Asks for one thing after the other, except for what was given as a flag.
-fn conversed(args: &Args, screen: &Screen) -> Result<Asked, WorkshopFailures> {
+fn conversed(args: &Args, screen: &CliOutput) -> Result<AskCommandInput, WorkshopFailures> {
     if screen.json || !io::stdin().is_terminal() {
         return Err(
             Failure::new(FailureCode::C006, "nobody is here to be asked")
@@ -117,7 +117,7 @@ fn conversed(args: &Args, screen: &Screen) -> Result<Asked, WorkshopFailures> {
         Some(word) => Some(verify(&word).map_err(wrong)?),
         None => args.verify,
     };
-    Ok(Asked {
+    Ok(AskCommandInput {
         words: lines.join("\n"),
         portal,
         agent,

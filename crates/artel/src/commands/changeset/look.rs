@@ -3,13 +3,13 @@
 use artel_types::{FileChange, FileChangeKind, ProofRecorded, Tokens};
 use artel_workshop::{ChangesetDetail, ChangesetRow, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, counted, harmless, harmless_lines, price, table};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// The level of detail at which a changeset is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Much {
+pub(super) enum ChangesetDetailLevel {
     /// As much as fits on one screen.
     Page,
     /// Every file and every proof.
@@ -21,20 +21,20 @@ const ON_A_PAGE: usize = 8;
 
 pub(super) fn list(
     rows: &[ChangesetRow],
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&rows)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if rows.is_empty() {
         screen.say("no changesets; `artel ask \"…\"` begins one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();
     let head = ["ID", "STATE", "FILES", "LINES", "PROVEN", "BRANCH", "TITLE"];
     screen.raw(&table(&head, &cells))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn cells(row: &ChangesetRow) -> Vec<String> {
@@ -58,24 +58,24 @@ fn cells(row: &ChangesetRow) -> Vec<String> {
 pub(super) fn diff(
     shown: &ChangesetDetail,
     diff: &str,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "changeset": shown, "diff": diff }))?;
     } else {
         screen.line(harmless_lines(diff))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn show(
     shown: &ChangesetDetail,
-    much: Much,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    much: ChangesetDetailLevel,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(shown)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let row = &shown.row;
     screen.line(format!("{}  {}", row.id, cell(&row.title, 90)))?;
@@ -120,23 +120,23 @@ pub(super) fn show(
         .map(|it| format!("`{}`", harmless(it)))
         .collect();
     screen.line(format!("next: {}", next.join(" · ")))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn proofs(
     shown: &ChangesetDetail,
-    much: Much,
-    screen: &mut Screen,
+    much: ChangesetDetailLevel,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let line = if shown.row.proven {
         shown.proof.clone()
     } else {
-        let bad = screen.paint("do not hold", Paint::Bad);
+        let bad = screen.paint("do not hold", StatusColour::Bad);
         format!("{bad}; {}", shown.proof)
     };
     screen.line(field("proofs", &line))?;
     listed(shown.unproven.iter().map(|it| cell(it, 120)), much, screen)?;
-    if much == Much::All {
+    if much == ChangesetDetailLevel::All {
         listed(shown.proofs.iter().map(proof), much, screen)?;
     }
     Ok(())
@@ -164,13 +164,13 @@ fn proof(proof: &ProofRecorded) -> String {
 
 fn listed(
     lines: impl ExactSizeIterator<Item = String>,
-    much: Much,
-    screen: &mut Screen,
+    much: ChangesetDetailLevel,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let count = lines.len();
     let shown = match much {
-        Much::Page => ON_A_PAGE,
-        Much::All => usize::MAX,
+        ChangesetDetailLevel::Page => ON_A_PAGE,
+        ChangesetDetailLevel::All => usize::MAX,
     };
     for line in lines.take(shown) {
         screen.line(format!("    {line}"))?;

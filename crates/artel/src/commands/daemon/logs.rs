@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use artel_workshop::{Workshop, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -25,8 +25,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub(super) fn run(
     args: &Args,
     workshop: &Workshop,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let log = workshop.daemon_said_last();
     let lines: Vec<&str> = log.text.lines().collect();
     if lines.is_empty() && !args.follow {
@@ -44,7 +44,7 @@ pub(super) fn run(
         show(line, screen)?;
     }
     if !args.follow {
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let mut position = log.position;
     // Runs until Ctrl-C ends the process.
@@ -59,7 +59,7 @@ pub(super) fn run(
     }
 }
 
-fn show(line: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(line: &str, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     if screen.json {
         screen.value(&serde_json::json!({ "line": line }))
     } else {

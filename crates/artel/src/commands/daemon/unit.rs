@@ -6,8 +6,8 @@ use artel_types::{Failure, FailureCode};
 use artel_workshop::{Workshop, WorkshopFailures};
 use serde_json::json;
 
-use crate::Verdict;
-use crate::screen::Screen;
+use crate::CliCommandOutcome;
+use crate::screen::CliOutput;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -22,8 +22,8 @@ pub(super) struct Args {
 pub(super) fn run(
     args: &Args,
     workshop: &Workshop,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if !args.user {
         return Err(
             Failure::new(FailureCode::C005, "the daemon is installed for one person")
@@ -43,7 +43,7 @@ pub(super) fn run(
         } else {
             screen.raw(&text)?
         }
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let place = place(workshop)?;
     refuse_another(&place, workshop.root())?;
@@ -63,7 +63,7 @@ pub(super) fn run(
         screen.line(format!("wrote {}", place.display()))?;
         screen.say("`systemctl --user daemon-reload && systemctl --user enable --now artel`");
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Refuses to replace a unit file that does not belong to this workshop.

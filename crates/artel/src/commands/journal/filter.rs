@@ -5,7 +5,7 @@ use artel_types::{Clock, EventOutcome, Failure, FailureCode, Timestamp};
 
 /// Arguments that select journal events.
 #[derive(Debug, Default, clap::Args)]
-pub(crate) struct FilterArgs {
+pub(crate) struct EventFilterArgs {
     /// A prefix of the kind, such as journal. or run.finished
     #[arg(long, value_name = "PREFIX")]
     kind: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct FilterArgs {
     until: Option<String>,
 }
 
-impl FilterArgs {
+impl EventFilterArgs {
     pub(crate) fn filter(&self, clock: &Clock) -> Result<EventFilter, Failure> {
         let lower = |id: &Option<String>| id.as_ref().map(|id| id.to_ascii_lowercase());
         Ok(EventFilter {

@@ -10,15 +10,15 @@ use artel_journal::{self as journal, JournalRecord, JournalSubscription};
 use artel_types::Failure;
 use artel_workshop::{CommandContext, Workshop, WorkshopFailures};
 
-use super::filter::{FilterArgs, count};
-use crate::Verdict;
+use super::filter::{EventFilterArgs, count};
+use crate::CliCommandOutcome;
 use crate::render::{EVENT_HEAD, bytes, cell, counted, event_row, harmless, table};
-use crate::screen::{Screen, stopped};
+use crate::screen::{CliOutput, stopped};
 
 /// Show the last events
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal tail -n 50 --follow")]
-pub(super) struct Tail {
+pub(super) struct JournalTailArgs {
     /// Number of events
     #[arg(short = 'n', long, default_value_t = 20, value_name = "COUNT")]
     #[arg(value_parser = count, allow_negative_numbers = true)]
@@ -30,16 +30,16 @@ pub(super) struct Tail {
     #[arg(short, long)]
     follow: bool,
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: EventFilterArgs,
 }
 
 /// Find events
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal query --kind plan. --since 24h --format csv")]
-pub(super) struct Query {
+pub(super) struct JournalQueryArgs {
     /// How to print them; --json is short for --format json
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = JournalQueryFormat::Table)]
+    format: JournalQueryFormat,
     /// Show at most this many
     #[arg(long, value_name = "COUNT", value_parser = count, allow_negative_numbers = true)]
     limit: Option<u64>,
@@ -50,11 +50,11 @@ pub(super) struct Query {
     #[arg(long)]
     newest_first: bool,
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: EventFilterArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum JournalQueryFormat {
     Table,
     Json,
     Csv,
@@ -63,16 +63,16 @@ enum Format {
 /// Write events as JSON lines, one event per line
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal export --since 7d --output week.jsonl")]
-pub(super) struct Export {
+pub(super) struct JournalExportArgs {
     /// The file to write; standard output if not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: EventFilterArgs,
 }
 
 /// Reports missing events before the remaining ones are shown.
-pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
+pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut CliOutput) {
     if let Some(missing) = workshop.missing_end() {
         let advice = missing.advice.map(|it| format!("; {it}"));
         screen.notes(&[format!("{}{}", missing.what, advice.unwrap_or_default())]);
@@ -82,13 +82,13 @@ pub(in crate::commands) fn warn(workshop: &Workshop, screen: &mut Screen) {
 /// Count the contents of the journal
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal stats --json")]
-pub(super) struct Stats {}
+pub(super) struct JournalStatsArgs {}
 
 pub(super) fn tail(
-    args: &Tail,
+    args: &JournalTailArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let filter = args.filter.filter(caller.clock())?;
@@ -107,14 +107,14 @@ pub(super) fn tail(
         let following = JournalSubscription::read_only(reader, filter, after);
         return follow(following, screen);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows events as they arrive. Ctrl-C ends the process, which loses nothing.
 fn follow(
     mut following: JournalSubscription,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     loop {
         screen.flush()?;
         if let Some(record) = following
@@ -130,7 +130,7 @@ fn follow(
     }
 }
 
-fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(records: &[JournalRecord], screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     if screen.json {
         return records.iter().try_for_each(|record| screen.value(record));
     }
@@ -139,10 +139,10 @@ fn show(records: &[JournalRecord], screen: &mut Screen) -> Result<(), WorkshopFa
 }
 
 pub(super) fn query(
-    args: &Query,
+    args: &JournalQueryArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let mut query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
@@ -152,16 +152,16 @@ pub(super) fn query(
         query = query.newest_first();
     }
     let format = if screen.json {
-        Format::Json
+        JournalQueryFormat::Json
     } else {
         args.format
     };
     match format {
-        Format::Json => json(&workshop, &query, screen)?,
-        Format::Csv => csv(&workshop, &query, screen)?,
-        Format::Table => show_page(&workshop, query, screen)?,
+        JournalQueryFormat::Json => json(&workshop, &query, screen)?,
+        JournalQueryFormat::Csv => csv(&workshop, &query, screen)?,
+        JournalQueryFormat::Table => show_page(&workshop, query, screen)?,
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Maximum number of rows in a table. A table is laid out as a whole, so it needs a limit;
@@ -171,7 +171,7 @@ const LONGEST_TABLE: u64 = 1_000;
 fn show_page(
     workshop: &Workshop,
     mut query: journal::EventQuery,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let is_cut = query.limit.is_none();
     query.limit.get_or_insert(LONGEST_TABLE);
@@ -192,7 +192,7 @@ fn show_page(
 fn json(
     workshop: &Workshop,
     query: &journal::EventQuery,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     screen.raw("[")?;
     let mut separator = "";
@@ -207,7 +207,7 @@ fn json(
 fn csv(
     workshop: &Workshop,
     query: &journal::EventQuery,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let mut writer = csv::Writer::from_writer(screen.writer());
     let failed = |error: csv::Error| match error.into_kind() {
@@ -281,16 +281,16 @@ fn each(
 }
 
 pub(super) fn export(
-    args: &Export,
+    args: &JournalExportArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let query = journal::EventQuery::of(args.filter.filter(caller.clock())?);
     let Some(path) = &args.output else {
         each(&workshop, &query, |record| screen.value(&record))?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     };
     workshop.refuse_state_file(path)?;
     let failed = |error: std::io::Error| {
@@ -317,20 +317,20 @@ pub(super) fn export(
         let place = harmless(&path.display().to_string());
         screen.line(format!("wrote {} to {place}", counted(events, "event")))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn stats(
-    _args: &Stats,
+    _args: &JournalStatsArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     warn(&workshop, screen);
     let count = workshop.stats()?;
     if screen.json {
         screen.value(&count)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let stats = &count.stats;
     screen.line(format!(
@@ -356,5 +356,5 @@ pub(super) fn stats(
     screen.raw(&table(&["KIND", "EVENTS"], &rows(&stats.kinds)))?;
     screen.raw("\n")?;
     screen.raw(&table(&["ACTOR", "EVENTS"], &rows(&stats.actors)))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

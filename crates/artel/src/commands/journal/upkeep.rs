@@ -7,9 +7,9 @@ use artel_types::{Failure, FailureCode, FailureKind};
 use artel_workshop::{CommandContext, OutcomeWithNotes, RestorePreview, WorkshopFailures};
 
 use super::filter::moment;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Prove that nothing was changed, or name the first event that was
 ///
@@ -17,14 +17,14 @@ use crate::screen::{Paint, Screen};
 /// and the head that was signed on this machine. Exit code 1 if something is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal verify --json")]
-pub(super) struct Verify {}
+pub(super) struct JournalVerifyArgs {}
 
 /// Back up the journal
 ///
 /// A backup is also made automatically every 24 hours; the newest 10 are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal backup")]
-pub(super) struct Backup {}
+pub(super) struct JournalBackupArgs {}
 
 /// Continue from the longest intact part of a damaged journal or from a backup
 ///
@@ -32,19 +32,19 @@ pub(super) struct Backup {}
 /// recorded in the journal and in your data folder.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal restore .artel/backups/journal_20261115_083000.db")]
-pub(super) struct Restore {
+pub(super) struct JournalRestoreArgs {
     /// A backup; the newest intact one if not given
     file: Option<PathBuf>,
     /// Choose the source, instead of taking the one with more events
     #[arg(long, value_enum)]
-    take: Option<Take>,
+    take: Option<JournalRestoreSource>,
     /// Do not ask
     #[arg(long)]
     yes: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Take {
+enum JournalRestoreSource {
     Prefix,
     Backup,
 }
@@ -54,7 +54,7 @@ enum Take {
 /// `trace`, queries and `verify` still read them there.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example: artel journal prune --before 90d")]
-pub(super) struct Prune {
+pub(super) struct JournalPruneArgs {
     /// Move streams that ended before this: 90d, 2026-08-01
     #[arg(long, value_name = "TIME")]
     before: String,
@@ -64,15 +64,15 @@ pub(super) struct Prune {
 }
 
 pub(super) fn verify(
-    _args: &Verify,
+    _args: &JournalVerifyArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let verified = caller.workshop()?.verify()?;
     if screen.json {
         screen.value(&verified)?;
     } else if let Some(bad) = &verified.first_bad {
-        let word = screen.paint("damaged", Paint::Bad);
+        let word = screen.paint("damaged", StatusColour::Bad);
         let what = harmless(&bad.what);
         screen.line(format!("{word} at event {}: {what}", bad.seq))?;
         screen.line(format!(
@@ -87,7 +87,7 @@ pub(super) fn verify(
             "Next: `artel journal restore` goes on from the longest intact part or a backup"
         })?;
     } else {
-        let word = screen.paint("ok", Paint::Good);
+        let word = screen.paint("ok", StatusColour::Good);
         let (events, signatures) = (verified.events, verified.signatures);
         screen.line(format!(
             "{word}: {}, chain and stored values whole, {}",
@@ -96,17 +96,17 @@ pub(super) fn verify(
         ))?;
     }
     Ok(if verified.ok {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     })
 }
 
 pub(super) fn backup(
-    _args: &Backup,
+    _args: &JournalBackupArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let OutcomeWithNotes {
         done: backup,
         notes,
@@ -126,14 +126,14 @@ pub(super) fn backup(
         let note = format!("the journal is damaged ({damage}); older backups are all kept");
         screen.notes(&[note]);
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn restore(
-    args: &Restore,
+    args: &JournalRestoreArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let plan = workshop.plan_restore(args.file.as_deref())?;
     let Some(chosen) = choose(&plan, args.take)? else {
@@ -145,7 +145,7 @@ pub(super) fn restore(
                 screen.say("`--take backup` puts the named file in its place all the same");
             }
         }
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     };
     if !screen.json {
         for candidate in &plan.candidates {
@@ -156,7 +156,7 @@ pub(super) fn restore(
     let question = format!("go on from {}", named(&chosen.source));
     if !screen.confirm(&question, args.yes.into())? {
         screen.say("nothing was changed");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let restored = workshop.restore(chosen)?;
     if screen.json {
@@ -175,29 +175,34 @@ pub(super) fn restore(
             ))?;
         }
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Returns the candidate to restore from, or `None` if the journal is intact and none was
 /// requested.
-fn choose(plan: &RestorePreview, take: Option<Take>) -> Result<Option<&RestoreCandidate>, Failure> {
+fn choose(
+    plan: &RestorePreview,
+    take: Option<JournalRestoreSource>,
+) -> Result<Option<&RestoreCandidate>, Failure> {
     let Some(take) = take else {
         let best = plan.candidates.first();
         return Ok(best.filter(|_| !plan.is_intact));
     };
     let fits = |candidate: &&RestoreCandidate| match (&candidate.source, take) {
-        (RestoreSource::Prefix, Take::Prefix) | (RestoreSource::Backup(_), Take::Backup) => true,
-        (RestoreSource::Prefix, Take::Backup) | (RestoreSource::Backup(_), Take::Prefix) => false,
+        (RestoreSource::Prefix, JournalRestoreSource::Prefix)
+        | (RestoreSource::Backup(_), JournalRestoreSource::Backup) => true,
+        (RestoreSource::Prefix, JournalRestoreSource::Backup)
+        | (RestoreSource::Backup(_), JournalRestoreSource::Prefix) => false,
     };
     let found = plan.candidates.iter().find(fits).ok_or_else(|| {
         let what = match take {
-            Take::Prefix => "the journal has no intact part",
-            Take::Backup => "there is no intact backup",
+            JournalRestoreSource::Prefix => "the journal has no intact part",
+            JournalRestoreSource::Backup => "there is no intact backup",
         };
         Failure::new(FailureCode::J012, what).advise("`artel journal restore` offers what there is")
     })?;
     // Taking the intact journal in its own place is not a restore.
-    Ok(Some(found).filter(|_| !(plan.is_intact && take == Take::Prefix)))
+    Ok(Some(found).filter(|_| !(plan.is_intact && take == JournalRestoreSource::Prefix)))
 }
 
 fn named(source: &RestoreSource) -> String {
@@ -223,14 +228,14 @@ fn described(candidate: &RestoreCandidate) -> String {
 }
 
 pub(super) fn prune(
-    args: &Prune,
+    args: &JournalPruneArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let before = moment("--before", Some(&args.before), caller.clock())?;
     let Some(before) = before else {
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     };
     let plan = workshop.plan_prune(before)?;
     if plan.streams == 0 {
@@ -239,7 +244,7 @@ pub(super) fn prune(
         } else {
             screen.line(format!("no stream ended before {before}; nothing to prune"))?;
         }
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let question = format!(
         "move {} of {} that ended before {before} to an archive",
@@ -248,7 +253,7 @@ pub(super) fn prune(
     );
     if !screen.confirm(&question, args.yes.into())? {
         screen.say("nothing was changed");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let OutcomeWithNotes {
         done: pruned,
@@ -264,5 +269,5 @@ pub(super) fn prune(
             shown(&pruned.archive)
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -9,24 +9,24 @@ use artel_workshop::{
 };
 use serde_json::json;
 
-use super::How;
+use super::PlanRunArgs;
 use super::expected;
 use super::look::tokens;
-use crate::Verdict;
-use crate::commands::planned::Bench;
-use crate::commands::run::Answers;
+use crate::CliCommandOutcome;
+use crate::commands::planned::PlanSession;
+use crate::commands::run::FirstUseAnswerMode;
 use crate::render::{harmless, harmless_lines, price};
 use crate::runtime;
-use crate::screen::Screen;
-use crate::signals::Ear;
+use crate::screen::CliOutput;
+use crate::signals::SignalListener;
 
 pub(super) fn approve(
     id: &str,
     hash: Option<&str>,
-    how: &How,
+    how: &PlanRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     // The person sees what it takes, and whether the remaining budgets suffice, before
     // agreeing.
@@ -52,7 +52,7 @@ pub(super) fn approve(
 }
 
 /// Shows what each step of a plan is expected to take, and which model it uses.
-fn estimated(look: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn estimated(look: &PlanVersionDetail, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     screen.notes(&look.short);
     if screen.json {
         let (tokens, cost) = look.total();
@@ -85,10 +85,10 @@ pub(super) fn go(
     workshop: &Arc<Workshop>,
     work: &Work,
     run: RunId,
-    how: &How,
+    how: &PlanRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let driver = workshop
         .standing_of(run)
         .ok()
@@ -103,9 +103,13 @@ pub(super) fn go(
         let driver = workshop.leave_to_background(work.trace, &words)?;
         return elsewhere(work.trace, run, &driver, screen);
     }
-    let mut bench = Bench::new(Arc::clone(workshop), caller, screen);
+    let mut bench = PlanSession::new(Arc::clone(workshop), caller, screen);
     bench.model.clone_from(&how.model);
-    bench.answers = if how.yes { Answers::Yes } else { Answers::Ask };
+    bench.answers = if how.yes {
+        FirstUseAnswerMode::Yes
+    } else {
+        FirstUseAnswerMode::Ask
+    };
     bench.rules = how.rules();
     let outcome = bench.carry_out(work.trace)?;
     bench.conclude(work.trace, outcome)
@@ -116,8 +120,8 @@ fn elsewhere(
     trace: TraceId,
     run: RunId,
     driver: &str,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let short = trace.short();
     if screen.json {
         screen.value(
@@ -129,7 +133,7 @@ fn elsewhere(
             harmless(driver)
         ))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn revise(
@@ -137,12 +141,12 @@ pub(super) fn revise(
     comments: &[String],
     model: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     runtime::block_on(workshop.ensure_model(model))??;
     let work = workshop.comment_plan(id, comments, model)?;
-    let mut bench = Bench::new(Arc::clone(&workshop), caller, screen);
+    let mut bench = PlanSession::new(Arc::clone(&workshop), caller, screen);
     bench.model = model.map(str::to_owned);
     let outcome = bench.take_on(work.trace)?;
     bench.conclude(work.trace, outcome)
@@ -152,8 +156,8 @@ pub(super) fn edit(
     id: &str,
     file: Option<&Path>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let edited = match file {
@@ -166,7 +170,7 @@ pub(super) fn edit(
                 ));
             }
             // Ctrl-C belongs to the editor while it runs.
-            let _ear = Ear::open().map_err(|error| crate::output_failed(&error))?;
+            let _ear = SignalListener::open().map_err(|error| crate::output_failed(&error))?;
             workshop.edit_by_hand(&work)?
         }
     };
@@ -180,7 +184,7 @@ pub(super) fn edit(
         screen.value(
             &json!({ "trace_id": work.trace.to_string(), "edited": word, "version": version }),
         )?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     match edited {
         PlanEditOutcome::Unchanged => screen.line("nothing changed")?,
@@ -203,15 +207,15 @@ pub(super) fn edit(
             })?;
         }
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn reject(
     id: &str,
     reason: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let work = caller.workshop()?.reject_plan(id, reason)?;
     told(&work, "rejected", screen)
 }
@@ -220,8 +224,8 @@ pub(super) fn cancel(
     id: &str,
     reason: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let noted = runtime::block_on(workshop.cancel_plan(id, reason))??;
     let (work, driver) = noted.done;
@@ -232,12 +236,16 @@ pub(super) fn cancel(
     told(&work, "cancelled", screen)
 }
 
-fn told(work: &Work, word: &str, screen: &mut Screen) -> Result<Verdict, WorkshopFailures> {
+fn told(
+    work: &Work,
+    word: &str,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         let state = work.course.state();
         screen.value(&json!({ "trace_id": work.trace.to_string(), "state": state }))?;
     } else {
         screen.line(format!("{word} {}", work.trace.short()))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

@@ -5,16 +5,16 @@ use artel_types::plan::{Plan, PlanState, PlanStep, StepState};
 use artel_workshop::{CommandContext, PlanVersionDetail, Work, WorkshopFailures};
 use serde_json::json;
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, harmless_lines, price, table};
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 pub(super) fn list(
     status: Option<PlanState>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let mut works = workshop.works()?;
     works.retain(|work| match (work.course.state(), status) {
@@ -25,16 +25,16 @@ pub(super) fn list(
     if screen.json {
         let values: Vec<_> = works.iter().map(listed).collect();
         screen.value(&values)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if works.is_empty() {
         screen.say("no plans; `artel ask \"…\"` begins one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<_> = works.iter().map(row).collect();
     let head = ["ID", "STATE", "VERSION", "PORTAL", "TITLE"];
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn listed(work: &Work) -> serde_json::Value {
@@ -69,8 +69,8 @@ pub(super) fn markdown(
     id: &str,
     version: Option<u32>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let text = workshop.plan_markdown(&work, version)?;
@@ -79,21 +79,21 @@ pub(super) fn markdown(
     } else {
         screen.line(harmless_lines(&text))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn show(
     id: &str,
     version: Option<u32>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let shown = runtime::block_on(workshop.plan_look(work, version))??;
     if screen.json {
         screen.value(&shown.value())?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let PlanVersionDetail {
         work,
@@ -125,10 +125,10 @@ pub(super) fn show(
     told(plan, screen)?;
     details(&shown, screen)?;
     next(&shown, screen);
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
-fn steps(shown: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn steps(shown: &PlanVersionDetail, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let numbers = |ids: &[String]| {
         let found = ids.iter().filter_map(|id| shown.plan.number(id));
         let found: Vec<String> = found.map(|it| it.to_string()).collect();
@@ -184,7 +184,7 @@ pub(crate) fn expected(shown: &PlanVersionDetail) -> String {
 
 /// Shows the instructions for the worker and the verifier of each step, what has to be
 /// shown, and which files the plan is about.
-fn told(plan: &Plan, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn told(plan: &Plan, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let files = plan.files.iter().map(|file| {
         let why = match file.why.trim() {
             "" => String::new(),
@@ -215,7 +215,7 @@ fn told(plan: &Plan, screen: &mut Screen) -> Result<(), WorkshopFailures> {
 }
 
 /// Prints text after its label, with further lines aligned below the first.
-fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn labelled(label: &str, text: &str, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let text = harmless_lines(text.trim());
     for (at, line) in text.lines().enumerate() {
         let label = if at == 0 { label } else { "" };
@@ -225,7 +225,7 @@ fn labelled(label: &str, text: &str, screen: &mut Screen) -> Result<(), Workshop
 }
 
 /// Lists what the steps ask for, what must hold, and what a person should know.
-fn details(shown: &PlanVersionDetail, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn details(shown: &PlanVersionDetail, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let plan = &shown.plan;
     let mut permissions = Vec::new();
     let mut criteria = Vec::new();
@@ -277,7 +277,7 @@ fn details(shown: &PlanVersionDetail, screen: &mut Screen) -> Result<(), Worksho
     listing("Your comments", &comments, screen)
 }
 
-fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn listing(head: &str, lines: &[String], screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -288,7 +288,7 @@ fn listing(head: &str, lines: &[String], screen: &mut Screen) -> Result<(), Work
     Ok(())
 }
 
-fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn paragraph(head: &str, text: &str, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     if text.trim().is_empty() {
         return Ok(());
     }
@@ -300,7 +300,7 @@ fn paragraph(head: &str, text: &str, screen: &mut Screen) -> Result<(), Workshop
 }
 
 /// Suggests what to type next.
-fn next(shown: &PlanVersionDetail, screen: &mut Screen) {
+fn next(shown: &PlanVersionDetail, screen: &mut CliOutput) {
     let short = shown.work.trace.short();
     let hash: String = shown.drafted.fact.hash.chars().take(12).collect();
     let review = shown.work.course.in_review().map(|it| it.number);
@@ -328,14 +328,14 @@ pub(super) fn diff(
     id: &str,
     versions: Option<(u32, u32)>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let difference = workshop.plan_difference(&work, versions)?;
     if screen.json {
         screen.value(&difference)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let (from, to) = (difference.from, difference.to);
     screen.line(format!("version {from} → version {to}"))?;
@@ -344,7 +344,7 @@ pub(super) fn diff(
     } else {
         screen.line(harmless_lines(&difference.text))?
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn tokens(count: u64) -> String {

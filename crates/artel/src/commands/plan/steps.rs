@@ -5,20 +5,20 @@ use std::sync::Arc;
 use artel_workshop::{CommandContext, OutcomeWithNotes, SteeringCommand, Work, WorkshopFailures};
 use serde_json::json;
 
-use super::How;
+use super::PlanRunArgs;
 use super::decide::go;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::harmless;
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 pub(super) fn retry(
     id: &str,
     step: Option<&str>,
-    how: &How,
+    how: &PlanRunArgs,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = Arc::new(caller.workshop()?);
     let work = workshop.work_named(id)?;
     let model = how.model.as_deref();
@@ -38,8 +38,8 @@ pub(super) fn skip(
     step: &str,
     reason: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let title = workshop.skip_step(&work, step, reason)?;
@@ -50,8 +50,8 @@ pub(super) fn waive(
     id: &str,
     (step, what, reason): (&str, &str, &str),
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let title = workshop.waive_step(&work, step, what, reason)?;
@@ -64,8 +64,8 @@ pub(super) fn steer(
     steer: &SteeringCommand,
     reason: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let work = workshop.work_named(id)?;
     let steering = workshop.steer_step(&work, step, steer, Some(reason));
@@ -82,19 +82,19 @@ pub(super) fn steer(
     } else {
         screen.line(harmless(&text))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn told(
     work: &Work,
     word: &str,
     title: &str,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         screen.value(&json!({ "trace_id": work.trace.to_string(), "did": word, "step": title }))?;
     } else {
         screen.line(format!("{} {}", harmless(word), harmless(title)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }

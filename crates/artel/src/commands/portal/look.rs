@@ -3,22 +3,22 @@
 use artel_types::FailureKind;
 use artel_workshop::{CommandContext, DoctorCheckStatus, Portal, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, table};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 pub(super) fn list(
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let portals = caller.workshop()?.portals()?;
     if screen.json {
         screen.value(&portals)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if portals.is_empty() {
         screen.say("no portals; `artel portal add PATH` opens a project folder to agents");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let row = |portal: &Portal| {
         vec![
@@ -33,19 +33,19 @@ pub(super) fn list(
     let rows: Vec<_> = portals.iter().map(row).collect();
     let head = ["NAME", "OPERATIONS", "AGENTS", "PRIVACY", "STACK", "PATH"];
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn show(
     name: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let portal = workshop.portal(name)?;
     if screen.json {
         screen.value(&portal)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let list = |items: &[String], none: &str| match items {
         [] => none.to_owned(),
@@ -64,14 +64,14 @@ pub(super) fn show(
     for (name, text) in facts {
         screen.line(format!("{name:<10}  {}", harmless(&text)))?;
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn verify(
     names: &[String],
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let checks = caller.workshop()?.verify_portals(names)?;
     let is_bad = checks
         .iter()
@@ -81,9 +81,9 @@ pub(super) fn verify(
     } else {
         for check in &checks {
             let (word, paint) = match check.health {
-                DoctorCheckStatus::Ok => ("ok", Paint::Good),
-                DoctorCheckStatus::Warning => ("warning", Paint::Doubtful),
-                DoctorCheckStatus::Problem => ("problem", Paint::Bad),
+                DoctorCheckStatus::Ok => ("ok", StatusColour::Good),
+                DoctorCheckStatus::Warning => ("warning", StatusColour::Doubtful),
+                DoctorCheckStatus::Problem => ("problem", StatusColour::Bad),
             };
             let word = screen.paint(&format!("{word:<7}"), paint);
             let text = format!("{}: {}: {}", check.portal, check.what, check.found);
@@ -97,9 +97,9 @@ pub(super) fn verify(
         }
     }
     Ok(if is_bad {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     } else {
-        Verdict::Done
+        CliCommandOutcome::Done
     })
 }
 

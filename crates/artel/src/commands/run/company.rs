@@ -16,15 +16,15 @@ use artel_workshop::{
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-use super::live::Passing;
-use crate::commands::tool::Terminal;
-use crate::prompt::{self, Gone};
+use super::live::RunScreenEvent;
+use crate::commands::tool::TerminalApprover;
+use crate::prompt::{self, PromptAbortReason};
 use crate::render::{harmless, harmless_lines};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// The way questions about first use are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub(crate) enum FirstUseAnswerMode {
     /// The person is asked.
     Ask,
     /// All questions are answered yes, because of `--yes`.
@@ -34,13 +34,13 @@ pub(crate) enum Answers {
 /// Assembles the observers of a run.
 pub(crate) fn company(
     caller: &CommandContext,
-    screen: &Screen,
-    answers: Answers,
+    screen: &CliOutput,
+    answers: FirstUseAnswerMode,
     stop: watch::Receiver<ShutdownLevel>,
-    passing: UnboundedSender<Passing>,
+    passing: UnboundedSender<RunScreenEvent>,
 ) -> RunObservers {
     let is_there = !screen.json && io::stdin().is_terminal();
-    let ears = Ears {
+    let ears = RunScreenHandle {
         passing,
         stop: stop.clone(),
     };
@@ -48,15 +48,15 @@ pub(crate) fn company(
         // A display that is redrawn in place must know of every line printed in between.
         let (ears, tell) = (ears.clone(), screen.teller());
         caller.room().told_by(move |text| {
-            let notice = Passing::Notice(text.to_owned());
+            let notice = RunScreenEvent::Notice(text.to_owned());
             if ears.passing.send(notice).is_err() {
                 tell(text);
             }
         });
     }
     let approver = || {
-        let desk = AtDesk {
-            inner: Terminal::of(caller),
+        let desk = RunScreenApprover {
+            inner: TerminalApprover::of(caller),
             ears: ears.clone(),
             settled: Mutex::default(),
         };
@@ -64,9 +64,9 @@ pub(crate) fn company(
     };
     let person = || {
         let (ears, settled) = (ears.clone(), Mutex::default());
-        Arc::new(AtTerminal { ears, settled }) as Arc<dyn AskablePerson>
+        Arc::new(TerminalPerson { ears, settled }) as Arc<dyn AskablePerson>
     };
-    let trust = TrustDesk {
+    let trust = TerminalTrustPrompt {
         answers,
         is_there,
         ears: ears.clone(),
@@ -87,13 +87,13 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Passes unrecorded events to the thread that owns the screen.
 #[derive(Clone)]
-struct Ears {
-    passing: UnboundedSender<Passing>,
+struct RunScreenHandle {
+    passing: UnboundedSender<RunScreenEvent>,
     stop: watch::Receiver<ShutdownLevel>,
 }
 
-impl Ears {
-    fn pass(&self, passing: Passing) {
+impl RunScreenHandle {
+    fn pass(&self, passing: RunScreenEvent) {
         // Once the screen is gone, nobody receives the event.
         drop(self.passing.send(passing));
     }
@@ -102,17 +102,17 @@ impl Ears {
     fn while_quiet<T>(&self, ask: impl FnOnce() -> T) -> T {
         let _turn = prompt::turn();
         let (ready, is_ready) = mpsc::channel();
-        self.pass(Passing::Quiet(ready));
+        self.pass(RunScreenEvent::Quiet(ready));
         // If the screen does not respond, the question is asked anyway.
         is_ready.recv_timeout(PATIENCE).unwrap_or_default();
         let answer = ask();
-        self.pass(Passing::Loud);
+        self.pass(RunScreenEvent::Loud);
         answer
     }
 
     /// Returns `Interrupted` if the person wants everything to stop.
-    fn gone(&self) -> Option<Gone> {
-        (*self.stop.borrow() != ShutdownLevel::No).then_some(Gone::Interrupted)
+    fn gone(&self) -> Option<PromptAbortReason> {
+        (*self.stop.borrow() != ShutdownLevel::No).then_some(PromptAbortReason::Interrupted)
     }
 
     /// Asks a yes-or-no question, or returns `None` if nobody answers.
@@ -122,72 +122,72 @@ impl Ears {
     }
 }
 
-impl RunObserver for Ears {
+impl RunObserver for RunScreenHandle {
     fn words(&self, text: &str) {
-        self.pass(Passing::Words(text.to_owned()));
+        self.pass(RunScreenEvent::Words(text.to_owned()));
     }
 
     fn begins(&self) {
-        self.pass(Passing::Begins);
+        self.pass(RunScreenEvent::Begins);
     }
 
     // The output of commands is shown with their results.
     fn output(&self, _: &str) {}
 
     fn waits(&self, what: &str) {
-        self.pass(Passing::Waits(what.to_owned()));
+        self.pass(RunScreenEvent::Waits(what.to_owned()));
     }
 
     fn notice(&self, text: &str) {
-        self.pass(Passing::Notice(text.to_owned()));
+        self.pass(RunScreenEvent::Notice(text.to_owned()));
     }
 }
 
-struct AtDesk {
-    inner: Terminal,
-    ears: Ears,
+struct RunScreenApprover {
+    inner: TerminalApprover,
+    ears: RunScreenHandle,
     /// Calls that were answered elsewhere, with the answer.
     settled: Mutex<BTreeMap<String, String>>,
 }
 
-impl AtDesk {
+impl RunScreenApprover {
     fn settled(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ToolCallApprover for AtDesk {
+impl ToolCallApprover for RunScreenApprover {
     fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
-        let gone = || match AtDesk::settled(self).get(&question.call) {
-            Some(why) => Some(Gone::Settled(why.clone())),
+        let gone = || match RunScreenApprover::settled(self).get(&question.call) {
+            Some(why) => Some(PromptAbortReason::Settled(why.clone())),
             None => self.ears.gone(),
         };
         let said = self.ears.while_quiet(|| {
             let said = self.inner.ask(question, &gone);
-            if let Err(Gone::Settled(why)) = &said {
+            if let Err(PromptAbortReason::Settled(why)) = &said {
                 prompt::show(&format!("{}\n", harmless(why)));
             }
             said
         });
-        AtDesk::settled(self).remove(&question.call);
+        RunScreenApprover::settled(self).remove(&question.call);
         said.unwrap_or_else(|_| Some(ToolApprovalAnswer::Left.into()))
     }
 
     fn settled(&self, question: &ToolApprovalQuestion, why: &str) {
         let (call, why) = (question.call.clone(), why.to_owned());
-        AtDesk::settled(self).insert(call, why);
+        RunScreenApprover::settled(self).insert(call, why);
     }
 }
 
-struct TrustDesk {
-    answers: Answers,
+struct TerminalTrustPrompt {
+    answers: FirstUseAnswerMode,
     is_there: bool,
-    ears: Ears,
+    ears: RunScreenHandle,
 }
 
-impl TrustApprover for TrustDesk {
+impl TrustApprover for TerminalTrustPrompt {
     fn ask(&self, question: &TrustQuestion) -> Option<bool> {
-        if self.answers == Answers::Yes {
+        if self.answers == FirstUseAnswerMode::Yes {
             return Some(true);
         }
         if !self.is_there {
@@ -215,7 +215,7 @@ impl TrustApprover for TrustDesk {
     }
 
     fn ask_hook(&self, lines: &[String]) -> Option<bool> {
-        if self.answers == Answers::Yes {
+        if self.answers == FirstUseAnswerMode::Yes {
             return Some(true);
         }
         if !self.is_there {
@@ -231,7 +231,7 @@ impl TrustApprover for TrustDesk {
     }
 
     fn ask_portal(&self, question: &PortalQuestion) -> Option<bool> {
-        if self.answers == Answers::Yes {
+        if self.answers == FirstUseAnswerMode::Yes {
             return Some(true);
         }
         if !self.is_there {
@@ -242,13 +242,13 @@ impl TrustApprover for TrustDesk {
     }
 }
 
-struct AtTerminal {
-    ears: Ears,
+struct TerminalPerson {
+    ears: RunScreenHandle,
     /// Questions that no longer need an answer, with the reason.
     settled: Mutex<BTreeMap<String, String>>,
 }
 
-impl AtTerminal {
+impl TerminalPerson {
     fn settled(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -258,7 +258,7 @@ impl AtTerminal {
         question: &str,
         choices: &[String],
         filled_in: Option<&str>,
-    ) -> Result<Option<String>, Gone> {
+    ) -> Result<Option<String>, PromptAbortReason> {
         let mut text = format!("{}\n", harmless_lines(question));
         for (index, choice) in choices.iter().enumerate() {
             text.push_str(&format!("  {} {}\n", index + 1, harmless(choice)));
@@ -269,7 +269,7 @@ impl AtTerminal {
         text.push_str("▸ ");
         let known: Vec<_> = choices.iter().map(|choice| harmless(choice)).collect();
         let gone = || match self.settled().get(question) {
-            Some(why) => Some(Gone::Settled(why.clone())),
+            Some(why) => Some(PromptAbortReason::Settled(why.clone())),
             None => self.ears.gone(),
         };
         let meaning = |answer: &str| match (answer, filled_in) {
@@ -282,7 +282,7 @@ impl AtTerminal {
     fn asked(&self, question: &str, choices: &[String], filled_in: Option<&str>) -> Option<String> {
         let answer = self.ears.while_quiet(|| {
             let answer = self.put(question, choices, filled_in);
-            if let Err(Gone::Settled(why)) = &answer {
+            if let Err(PromptAbortReason::Settled(why)) = &answer {
                 prompt::show(&format!("{}\n", harmless(why)));
             }
             answer
@@ -292,7 +292,7 @@ impl AtTerminal {
     }
 }
 
-impl AskablePerson for AtTerminal {
+impl AskablePerson for TerminalPerson {
     fn answer(&self, question: &str, choices: &[String]) -> Option<String> {
         self.asked(question, choices, None)
     }

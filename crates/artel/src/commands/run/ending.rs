@@ -9,16 +9,16 @@ use artel_workshop::{
 };
 use serde_json::{Value, json};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::commands::story::laid_out;
 use crate::prompt;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// The way the decision about the files is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Apply {
+pub(crate) enum RunApplyMode {
     /// Ask the person, if there is one.
     Ask,
     /// The person decided with `--apply`.
@@ -30,9 +30,9 @@ pub(crate) fn conclude(
     workshop: &Workshop,
     done: &RunDriveOutcome,
     ending: &[TimelineLine],
-    apply: Apply,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    apply: RunApplyMode,
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if let Some(left) = &done.left {
         if *left == RunSuspendReason::Interrupted {
             if let Some(driver) = workshop.drivers_now()?.run(done.run) {
@@ -43,7 +43,7 @@ pub(crate) fn conclude(
         return leave(left, done, screen);
     }
     let Some(finished) = &done.finished else {
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     };
     if !screen.json {
         if let Some(answer) = &done.answer {
@@ -70,12 +70,12 @@ pub(crate) fn conclude(
         ask_for_feedback(workshop, done, screen)?;
     }
     Ok(match state {
-        Some(RunOutcome::Complete) => Verdict::Done,
-        _ => Verdict::Bad(FailureKind::Failed),
+        Some(RunOutcome::Complete) => CliCommandOutcome::Done,
+        _ => CliCommandOutcome::Bad(FailureKind::Failed),
     })
 }
 
-fn is_person_there(screen: &Screen) -> bool {
+fn is_person_there(screen: &CliOutput) -> bool {
     !screen.json && io::stdin().is_terminal()
 }
 
@@ -99,8 +99,8 @@ fn result(done: &RunDriveOutcome, placed: Option<&RunApplyOutcome>) -> Value {
 fn goes_on_elsewhere(
     done: &RunDriveOutcome,
     driver: &str,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     if screen.json {
         let (run, trace) = (done.run.to_string(), done.trace.to_string());
         let result = json!({ "run": run, "trace": trace, "goes_on_in": driver });
@@ -112,15 +112,15 @@ fn goes_on_elsewhere(
              pauses it"
         ));
     }
-    Ok(Verdict::Bad(FailureKind::Interrupted))
+    Ok(CliCommandOutcome::Bad(FailureKind::Interrupted))
 }
 
 /// Tells the person how a run that was left can be resumed.
 fn leave(
     left: &RunSuspendReason,
     done: &RunDriveOutcome,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let resume = format!("`artel resume {}`", done.run.short());
     let failure = match left {
         RunSuspendReason::Interrupted => None,
@@ -149,7 +149,7 @@ fn leave(
         Some(failure) => Err(failure.into()),
         None => {
             screen.say(format!("stopped; {resume} goes on"));
-            Ok(Verdict::Bad(FailureKind::Interrupted))
+            Ok(CliCommandOutcome::Bad(FailureKind::Interrupted))
         }
     }
 }
@@ -159,13 +159,13 @@ fn place(
     workshop: &Workshop,
     done: &RunDriveOutcome,
     files: usize,
-    apply: Apply,
-    screen: &mut Screen,
+    apply: RunApplyMode,
+    screen: &mut CliOutput,
 ) -> Result<Option<RunApplyOutcome>, WorkshopFailures> {
     let is_wanted = match apply {
-        Apply::Yes => true,
-        Apply::Ask if is_person_there(screen) => asked(workshop, done, files, screen)?,
-        Apply::Ask => false,
+        RunApplyMode::Yes => true,
+        RunApplyMode::Ask if is_person_there(screen) => asked(workshop, done, files, screen)?,
+        RunApplyMode::Ask => false,
     };
     if is_wanted {
         return apply_now(workshop, done, screen).map(Some);
@@ -187,7 +187,7 @@ fn place(
 fn apply_now(
     workshop: &Workshop,
     done: &RunDriveOutcome,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<RunApplyOutcome, WorkshopFailures> {
     let OutcomeWithNotes { done, notes } = runtime::block_on(workshop.apply_run(done.run))??;
     screen.notes(&notes);
@@ -198,7 +198,7 @@ fn apply_now(
 }
 
 /// Shows which files were applied.
-pub(crate) fn say_placed(placed: &RunApplyOutcome, screen: &mut Screen) {
+pub(crate) fn say_placed(placed: &RunApplyOutcome, screen: &mut CliOutput) {
     let count = placed.written.len() + placed.deleted.len() + placed.already.len();
     let files = counted(count as u64, "file");
     screen.say(format!(
@@ -212,7 +212,7 @@ fn asked(
     workshop: &Workshop,
     done: &RunDriveOutcome,
     files: usize,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<bool, WorkshopFailures> {
     let these = match files {
         1 => "this file".to_owned(),
@@ -222,26 +222,26 @@ fn asked(
         let text = format!("Put {these} in place? [y/N/d]iff ");
         let answer = prompt::alone(|gone| {
             prompt::choose(&text, "yes, no, diff", gone, |answer| match answer {
-                "y" | "Y" | "yes" => Some(Files::Place),
-                "d" | "D" | "diff" => Some(Files::Show),
-                "" | "n" | "N" | "no" => Some(Files::Leave),
+                "y" | "Y" | "yes" => Some(RunFilesAnswer::Place),
+                "d" | "D" | "diff" => Some(RunFilesAnswer::Show),
+                "" | "n" | "N" | "no" => Some(RunFilesAnswer::Leave),
                 _ => None,
             })
         })?;
         match answer {
-            Some(Files::Place) => return Ok(true),
-            Some(Files::Show) => {
+            Some(RunFilesAnswer::Place) => return Ok(true),
+            Some(RunFilesAnswer::Show) => {
                 screen.line(harmless_lines(&workshop.run_diff(done.run)?))?;
                 screen.flush()?;
             }
-            Some(Files::Leave) | None => return Ok(false),
+            Some(RunFilesAnswer::Leave) | None => return Ok(false),
         }
     }
 }
 
 /// The person's decision about the files of a run.
 #[derive(Debug, Clone, Copy)]
-enum Files {
+enum RunFilesAnswer {
     Place,
     Show,
     Leave,
@@ -251,7 +251,7 @@ enum Files {
 fn ask_for_feedback(
     workshop: &Workshop,
     done: &RunDriveOutcome,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let text = prompt::typed("Feedback for next time (Enter skips): ")?.unwrap_or_default();
     if text.is_empty() {

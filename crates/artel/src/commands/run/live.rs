@@ -18,10 +18,10 @@ use artel_workshop::{
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
-use super::sheet::{Room, cut};
+use super::sheet::{TerminalSize, cut};
 use crate::commands::story::laid_out;
 use crate::render::harmless;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Interval between checks of the journal.
 const LOOK: Duration = Duration::from_millis(20);
@@ -36,7 +36,7 @@ const WIDEST: usize = 76;
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// An unrecorded event for the screen of a run.
-pub(crate) enum Passing {
+pub(crate) enum RunScreenEvent {
     /// More words from the model.
     Words(String),
     /// The model begins its reply, possibly again.
@@ -53,20 +53,20 @@ pub(crate) enum Passing {
 }
 
 /// Shows a run in the terminal while it is in progress.
-pub(crate) struct Live<'s> {
-    pub(crate) screen: &'s mut Screen,
+pub(crate) struct LiveRunDisplay<'s> {
+    pub(crate) screen: &'s mut CliOutput,
     pub(crate) follower: TraceFollower,
     pub(crate) narrator: RunTimelineBuilder,
     pub(crate) eyes: RunVisibility,
-    pub(crate) heard: UnboundedReceiver<Passing>,
+    pub(crate) heard: UnboundedReceiver<RunScreenEvent>,
     pub(crate) stop: watch::Receiver<ShutdownLevel>,
     pub(crate) clock: Clock,
-    pub(crate) shown: Shown,
+    pub(crate) shown: LiveRunDisplayState,
 }
 
 /// The state of the screen.
 #[derive(Default)]
-pub(crate) struct Shown {
+pub(crate) struct LiveRunDisplayState {
     /// The run that was shown last.
     run: Option<RunId>,
     /// Whether the screen shows words on a line that has not ended.
@@ -84,7 +84,7 @@ pub(crate) struct Shown {
     trouble: Option<WorkshopFailures>,
 }
 
-impl Shown {
+impl LiveRunDisplayState {
     /// Creates the state of a screen on which a single line shows what happens.
     pub(crate) fn in_a_line() -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Shown {
     }
 }
 
-impl Live<'_> {
+impl LiveRunDisplay<'_> {
     /// Waits for a run and shows what happens. Returns the lines that describe its end.
     pub(crate) async fn watch<T>(
         mut self,
@@ -201,29 +201,29 @@ impl Live<'_> {
         self.screen.say(text);
     }
 
-    fn pass(&mut self, passing: Passing) {
+    fn pass(&mut self, passing: RunScreenEvent) {
         // Everything recorded so far happened earlier.
         self.catch_up();
         let is_full = self.eyes.view == TimelineDetailLevel::Full && !self.screen.json;
         match passing {
-            Passing::Words(text) if is_full => self.words(&text),
-            Passing::Begins if self.shown.is_midline => {
+            RunScreenEvent::Words(text) if is_full => self.words(&text),
+            RunScreenEvent::Begins if self.shown.is_midline => {
                 self.clear();
                 self.screen.say("  [begins anew]");
             }
-            Passing::Words(_) | Passing::Begins => {}
-            Passing::Waits(what) => self.waits(what),
-            Passing::Notice(text) => {
+            RunScreenEvent::Words(_) | RunScreenEvent::Begins => {}
+            RunScreenEvent::Waits(what) => self.waits(what),
+            RunScreenEvent::Notice(text) => {
                 self.clear();
                 self.screen.notes(&[text]);
             }
-            Passing::Quiet(ready) => {
+            RunScreenEvent::Quiet(ready) => {
                 self.clear();
                 self.shown.is_quiet = true;
                 // The thread that asked may be gone already.
                 ready.send(()).unwrap_or_default();
             }
-            Passing::Loud => self.shown.is_quiet = false,
+            RunScreenEvent::Loud => self.shown.is_quiet = false,
         }
     }
 
@@ -254,7 +254,9 @@ impl Live<'_> {
             return;
         }
         self.clear();
-        let sign = self.screen.paint_told("⏸", crate::screen::Paint::Doubtful);
+        let sign = self
+            .screen
+            .paint_told("⏸", crate::screen::StatusColour::Doubtful);
         self.screen
             .say(format!("{sign} waits: {}", harmless(&what)));
         self.shown.waits = Some(what);
@@ -301,7 +303,10 @@ impl Live<'_> {
         let sign = SPINNER[self.shown.looks / LOOKS % SPINNER.len()];
         let seconds = self.clock.uptime().saturating_sub(began).as_secs();
         let text = format!("{} · {seconds} s", harmless(&self.narrator.now(run)));
-        let text = cut(&text, WIDEST.min(Room::now().width().saturating_sub(2)));
+        let text = cut(
+            &text,
+            WIDEST.min(TerminalSize::now().width().saturating_sub(2)),
+        );
         let mut out = io::stderr();
         drop(write!(out, "\r\u{1b}[K{sign} {text}"));
         drop(out.flush());

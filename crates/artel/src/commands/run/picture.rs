@@ -19,12 +19,12 @@ use artel_workshop::{
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::sync::watch;
 
-use super::company::{self, Answers};
-use super::live::Passing;
-use super::sheet::{Room, Weight, cut, fitted, width};
+use super::company::{self, FirstUseAnswerMode};
+use super::live::RunScreenEvent;
+use super::sheet::{PlanLinePriority, TerminalSize, cut, fitted, width};
 use crate::render::{harmless, price};
 use crate::runtime;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Interval between redraws.
 const DRAW: Duration = Duration::from_millis(100);
@@ -32,26 +32,26 @@ const DRAW: Duration = Duration::from_millis(100);
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// Carries out a plan and draws its progress.
-pub(crate) struct Canvas {
+pub(crate) struct PlanScreen {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) trace: TraceId,
     pub(crate) rules: PlanRules,
-    pub(crate) answers: Answers,
+    pub(crate) answers: FirstUseAnswerMode,
 }
 
-struct Drawing<'s> {
-    screen: &'s mut Screen,
+struct LivePlanDisplay<'s> {
+    screen: &'s mut CliOutput,
     picture: PlanProgress,
     follower: TraceFollower,
     eyes: RunVisibility,
-    heard: UnboundedReceiver<Passing>,
+    heard: UnboundedReceiver<RunScreenEvent>,
     clock: Clock,
     /// Whether the display is redrawn in place.
     in_place: bool,
     /// Widths of the lines that are on the screen now.
     drawn: Vec<usize>,
     /// Terminal size at the time they were drawn.
-    room: Room,
+    room: TerminalSize,
     /// What the run was last waiting for.
     waits: Option<String>,
     is_quiet: bool,
@@ -60,12 +60,12 @@ struct Drawing<'s> {
     keys: String,
 }
 
-impl Canvas {
+impl PlanScreen {
     /// Runs `work` with observers, and draws the progress of the plan meanwhile.
     pub(crate) fn draw<T>(
         &self,
         caller: &CommandContext,
-        screen: &mut Screen,
+        screen: &mut CliOutput,
         work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
     ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
@@ -75,7 +75,7 @@ impl Canvas {
         let narrator = self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard);
         let known = self.workshop.work(self.trace)?;
         let in_place = screen.redraws;
-        let drawing = Drawing {
+        let drawing = LivePlanDisplay {
             follower: self.workshop.follow(self.trace)?,
             picture: self.workshop.picture(&known, self.rules, narrator)?,
             eyes,
@@ -83,7 +83,7 @@ impl Canvas {
             clock: caller.clock().clone(),
             in_place,
             drawn: Vec::new(),
-            room: Room::now(),
+            room: TerminalSize::now(),
             waits: None,
             is_quiet: false,
             turn: 0,
@@ -96,7 +96,7 @@ impl Canvas {
     }
 }
 
-impl Drawing<'_> {
+impl LivePlanDisplay<'_> {
     async fn watch<T>(
         mut self,
         work: impl Future<Output = T>,
@@ -147,20 +147,20 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    fn pass(&mut self, passing: Passing) -> Result<(), WorkshopFailures> {
+    fn pass(&mut self, passing: RunScreenEvent) -> Result<(), WorkshopFailures> {
         match passing {
-            Passing::Notice(text) => {
+            RunScreenEvent::Notice(text) => {
                 self.clear();
                 self.screen.notes(&[text]);
             }
-            Passing::Waits(what) => {
+            RunScreenEvent::Waits(what) => {
                 if !self.screen.json && self.waits.as_ref() != Some(&what) {
                     self.clear();
                     self.screen.say(format!("⏸ waits: {}", harmless(&what)));
                     self.waits = Some(what);
                 }
             }
-            Passing::Quiet(ready) => {
+            RunScreenEvent::Quiet(ready) => {
                 self.catch_up()?;
                 self.redraw();
                 self.drawn.clear();
@@ -168,8 +168,8 @@ impl Drawing<'_> {
                 // The thread that asked may be gone already.
                 ready.send(()).unwrap_or_default();
             }
-            Passing::Loud => self.is_quiet = false,
-            Passing::Words(_) | Passing::Begins => {}
+            RunScreenEvent::Loud => self.is_quiet = false,
+            RunScreenEvent::Words(_) | RunScreenEvent::Begins => {}
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl Drawing<'_> {
 
     /// Removes the display from the screen.
     fn clear(&mut self) {
-        let up = Room::now().rows_of(&self.drawn);
+        let up = TerminalSize::now().rows_of(&self.drawn);
         if self.in_place && up > 0 {
             let mut out = io::stderr();
             drop(write!(out, "\u{1b}[{up}A\u{1b}[J"));
@@ -205,7 +205,7 @@ impl Drawing<'_> {
         }
         self.turn += 1;
         let now = self.clock.now();
-        let room = Room::now();
+        let room = TerminalSize::now();
         if room != self.room {
             // The terminal has wrapped the old lines differently.
             self.clear();
@@ -226,7 +226,11 @@ impl Drawing<'_> {
         self.drawn = lines.iter().map(|line| width(line)).collect();
     }
 
-    fn lines_of(&self, rows: &[StepRow], sum: &PlanProgressTotals) -> Vec<(Weight, String)> {
+    fn lines_of(
+        &self,
+        rows: &[StepRow],
+        sum: &PlanProgressTotals,
+    ) -> Vec<(PlanLinePriority, String)> {
         let widest = self.room.width();
         let mut lines = Vec::new();
         let mut rows: Vec<&StepRow> = rows.iter().collect();
@@ -238,12 +242,12 @@ impl Drawing<'_> {
         for row in &rows {
             if is_layered && row.layer != last {
                 last = row.layer;
-                lines.push((Weight::Gap, format!("  layer {last}")));
+                lines.push((PlanLinePriority::Gap, format!("  layer {last}")));
             }
             let weight = match row.state {
-                StepState::Waiting => Weight::Waiting,
-                StepState::Running | StepState::Verifying => Weight::Now,
-                StepState::Done | StepState::Failed | StepState::Skipped => Weight::Over,
+                StepState::Waiting => PlanLinePriority::Waiting,
+                StepState::Running | StepState::Verifying => PlanLinePriority::Now,
+                StepState::Done | StepState::Failed | StepState::Skipped => PlanLinePriority::Over,
             };
             lines.push((weight, self.row(row)));
             // Findings stay with their step; for a finished step, the last remarks are
@@ -251,15 +255,18 @@ impl Drawing<'_> {
             let keep = if row.state == StepState::Done { 2 } else { 3 };
             let skip = row.remarks.len().saturating_sub(keep);
             for remark in row.remarks.iter().skip(skip) {
-                lines.push((Weight::Remark, format!("      {}", self.remark(remark))));
+                lines.push((
+                    PlanLinePriority::Remark,
+                    format!("      {}", self.remark(remark)),
+                ));
             }
         }
-        lines.push((Weight::Gap, String::new()));
+        lines.push((PlanLinePriority::Gap, String::new()));
         let total = cut(&summary(sum), widest.saturating_sub(2));
-        lines.push((Weight::Now, format!("  {total}")));
+        lines.push((PlanLinePriority::Now, format!("  {total}")));
         for need in &sum.needs {
             let need = cut(&in_one_line(need), widest.saturating_sub(4));
-            lines.push((Weight::Now, format!("  ⏸ {need}")));
+            lines.push((PlanLinePriority::Now, format!("  ⏸ {need}")));
         }
         let is_over = |row: &&StepRow| {
             matches!(
@@ -269,7 +276,7 @@ impl Drawing<'_> {
         };
         if sum.phase.is_some() || !rows.iter().all(is_over) {
             let keys = cut(&self.keys, widest.saturating_sub(2));
-            lines.push((Weight::Gap, format!("  {keys}")));
+            lines.push((PlanLinePriority::Gap, format!("  {keys}")));
         }
         lines
     }
@@ -279,9 +286,9 @@ impl Drawing<'_> {
         let (sign, paint) = match row.state {
             StepState::Waiting => ("○", None),
             StepState::Running | StepState::Verifying => (spinner, None),
-            StepState::Done => ("✓", Some(Paint::Good)),
-            StepState::Failed => ("✗", Some(Paint::Bad)),
-            StepState::Skipped => ("⊘", Some(Paint::Doubtful)),
+            StepState::Done => ("✓", Some(StatusColour::Good)),
+            StepState::Failed => ("✗", Some(StatusColour::Bad)),
+            StepState::Skipped => ("⊘", Some(StatusColour::Doubtful)),
         };
         // The column at which the usage of a step begins.
         let column = self.room.width() * 3 / 5;
@@ -296,7 +303,7 @@ impl Drawing<'_> {
         )
     }
 
-    fn painted(&self, sign: &str, paint: Option<Paint>) -> String {
+    fn painted(&self, sign: &str, paint: Option<StatusColour>) -> String {
         match paint {
             Some(paint) => self.screen.paint_told(sign, paint),
             None => sign.to_owned(),
@@ -305,9 +312,9 @@ impl Drawing<'_> {
 
     fn remark(&self, remark: &ProgressRemark) -> String {
         let (sign, paint) = match remark.mark {
-            TimelineLineKind::Done => ("✓ ", Some(Paint::Good)),
-            TimelineLineKind::Bad | TimelineLineKind::Failed => ("✗ ", Some(Paint::Bad)),
-            TimelineLineKind::Waits => ("⏸ ", Some(Paint::Doubtful)),
+            TimelineLineKind::Done => ("✓ ", Some(StatusColour::Good)),
+            TimelineLineKind::Bad | TimelineLineKind::Failed => ("✗ ", Some(StatusColour::Bad)),
+            TimelineLineKind::Waits => ("⏸ ", Some(StatusColour::Doubtful)),
             _ => ("", None),
         };
         let text = cut(

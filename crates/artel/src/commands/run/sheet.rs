@@ -7,12 +7,12 @@ const WIDEST: usize = 98;
 
 /// The current rows and columns of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Room {
+pub(super) struct TerminalSize {
     pub(super) rows: usize,
     pub(super) columns: usize,
 }
 
-impl Room {
+impl TerminalSize {
     /// Queries the terminal. If it does not know its size, everything fits.
     pub(super) fn now() -> Self {
         let size = rustix::termios::tcgetwinsize(io::stderr()).ok();
@@ -46,7 +46,7 @@ impl Room {
 
 /// The importance of a line. The least important lines are dropped first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Weight {
+pub(super) enum PlanLinePriority {
     /// A remark about a step.
     Remark,
     /// A gap between lines.
@@ -60,13 +60,13 @@ pub(super) enum Weight {
 }
 
 /// Drops lines until the rest fits, least important first.
-pub(super) fn fitted(mut lines: Vec<(Weight, String)>, height: usize) -> Vec<String> {
+pub(super) fn fitted(mut lines: Vec<(PlanLinePriority, String)>, height: usize) -> Vec<String> {
     let weights = [
-        Weight::Remark,
-        Weight::Gap,
-        Weight::Over,
-        Weight::Waiting,
-        Weight::Now,
+        PlanLinePriority::Remark,
+        PlanLinePriority::Gap,
+        PlanLinePriority::Over,
+        PlanLinePriority::Waiting,
+        PlanLinePriority::Now,
     ];
     for weight in weights {
         let mut many = lines.len().saturating_sub(height);
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_missed_least_is_left_out_first() {
         let lines = || {
-            use Weight::{Gap, Now, Over, Remark, Waiting};
+            use PlanLinePriority::{Gap, Now, Over, Remark, Waiting};
             let lines = [Over, Remark, Now, Remark, Waiting, Gap, Now];
             let name = |at: usize| at.to_string();
             let lines = lines.iter().enumerate();
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn lines_that_were_wider_take_several_rows() {
-        let room = Room {
+        let room = TerminalSize {
             rows: 10,
             columns: 40,
         };

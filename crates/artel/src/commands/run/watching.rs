@@ -8,39 +8,39 @@ use artel_workshop::{
 };
 use tokio::sync::{mpsc, watch};
 
-use super::company::{self, Answers};
-use super::live::{Live, Shown};
+use super::company::{self, FirstUseAnswerMode};
+use super::live::{LiveRunDisplay, LiveRunDisplayState};
 use crate::runtime;
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// The watched work, and the answer mode for questions about first use.
-pub(crate) struct Watch {
+pub(crate) struct WorkStatusLine {
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) trace: TraceId,
-    pub(crate) answers: Answers,
+    pub(crate) answers: FirstUseAnswerMode,
 }
 
-impl Watch {
+impl WorkStatusLine {
     /// Runs `work` with observers, and shows in one line what happens meanwhile. The line
     /// is redrawn in a terminal and is gone at the end. Programs get every event.
     pub(crate) fn in_a_line<T>(
         &self,
         caller: &CommandContext,
-        screen: &mut Screen,
+        screen: &mut CliOutput,
         work: impl AsyncFnOnce(RunObservers) -> Result<T, Failure>,
     ) -> Result<T, WorkshopFailures> {
         let (stop, stops) = watch::channel(ShutdownLevel::No);
         let (passing, heard) = mpsc::unbounded_channel();
         let company = company::company(caller, screen, self.answers, stops.clone(), passing);
         let eyes = self.workshop.eyes(None)?;
-        let live = Live {
+        let live = LiveRunDisplay {
             follower: self.workshop.follow(self.trace)?,
             narrator: self.workshop.narrator(eyes.clone(), ReplyTextMode::Heard),
             eyes,
             heard,
             stop: stops,
             clock: caller.clock().clone(),
-            shown: Shown::in_a_line(),
+            shown: LiveRunDisplayState::in_a_line(),
             screen,
         };
         let watched = live.watch(work(company));

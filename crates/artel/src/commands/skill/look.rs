@@ -3,18 +3,18 @@
 use artel_types::Tokens;
 use artel_workshop::{CommandContext, SkillDetail, SkillList, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{bytes, cell, harmless, table};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 pub(super) fn list(
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let found = caller.skills()?;
     if screen.json {
         screen.value(&found)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = found
         .skills
@@ -37,19 +37,19 @@ pub(super) fn list(
     if found.skills.is_empty() {
         screen.say("no skill here; `artel skill new NAME` makes one to begin with");
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Shows skills that were found but cannot be used, with the reason.
-fn others(found: &SkillList, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn others(found: &SkillList, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     for shadowed in &found.shadowed {
-        let word = screen.paint("shadowed", Paint::Doubtful);
+        let word = screen.paint("shadowed", StatusColour::Doubtful);
         let (path, by) = (shadowed.path.display(), shadowed.by.display());
         let text = format!("{} in {path}: {by} counts", shadowed.name);
         screen.line(format!("{word}  {}", harmless(&text)))?;
     }
     for broken in &found.broken {
-        let word = screen.paint("broken", Paint::Bad);
+        let word = screen.paint("broken", StatusColour::Bad);
         let path = harmless(&broken.path.display().to_string());
         screen.line(format!("{word}  {path}"))?;
         for complaint in &broken.complaints {
@@ -62,12 +62,12 @@ fn others(found: &SkillList, screen: &mut Screen) -> Result<(), WorkshopFailures
 pub(super) fn show(
     name: &str,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let skill = caller.skill(name)?;
     if screen.json {
         screen.value(&skill)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.line(format!(
         "{}: {}\n",
@@ -98,9 +98,9 @@ pub(super) fn show(
     }
     for command in &skill.commands {
         let (word, paint) = if command.allowed {
-            ("runs", Paint::Good)
+            ("runs", StatusColour::Good)
         } else {
-            ("refused", Paint::Bad)
+            ("refused", StatusColour::Bad)
         };
         let word = screen.paint(&format!("{word:<7}"), paint);
         screen.line(format!(
@@ -113,7 +113,7 @@ pub(super) fn show(
         screen.line(format!("  address {}", harmless(url)))?;
     }
     for remark in &skill.remarks {
-        let word = screen.paint("warning", Paint::Doubtful);
+        let word = screen.paint("warning", StatusColour::Doubtful);
         screen.line(format!("{word}: {}", harmless(remark)))?;
     }
     if !skill.trusted {
@@ -122,7 +122,7 @@ pub(super) fn show(
             harmless(&skill.name)
         ));
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn facts(skill: &SkillDetail) -> Vec<(&'static str, String)> {

@@ -3,9 +3,9 @@
 use artel_workshop::{CommandContext, SkillReport, WorkshopFailures};
 
 use super::said;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, harmless, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Arguments of `artel skill feedback`.
 #[derive(Debug, clap::Args)]
@@ -26,8 +26,8 @@ pub(super) struct Args {
 pub(super) fn feedback(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     let name = &args.name;
     if let Some(text) = &args.add {
@@ -45,14 +45,14 @@ pub(super) fn feedback(
     let lessons = workshop.lessons(name)?;
     if screen.json {
         screen.value(&lessons)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if lessons.is_empty() {
         screen.say(format!(
             "nothing is kept yet; `artel skill feedback {} --add TEXT` keeps something",
             harmless(name)
         ));
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = lessons
         .iter()
@@ -68,22 +68,22 @@ pub(super) fn feedback(
         })
         .collect();
     screen.raw(&table(&["ID", "SORT", "RUN", "BY", "WHAT"], &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 pub(super) fn stats(
     name: Option<&str>,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let reports = caller.workshop()?.skill_stats(name)?;
     if screen.json {
         screen.value(&reports)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     if reports.is_empty() {
         screen.say("no skill has run yet; `artel run SKILL` runs one");
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let rows: Vec<Vec<String>> = reports.iter().map(row).collect();
     let head = [
@@ -97,7 +97,7 @@ pub(super) fn stats(
         "SAVED",
     ];
     screen.raw(&table(&head, &rows))?;
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn row(report: &SkillReport) -> Vec<String> {

@@ -3,10 +3,10 @@
 use artel_types::FailureKind;
 use artel_workshop::{CommandContext, SkillTestOutcome, WorkshopFailures};
 
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{counted, harmless, harmless_lines};
 use crate::runtime::block_on;
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Arguments of `artel skill test`.
 #[derive(Debug, clap::Args)]
@@ -25,14 +25,14 @@ pub(super) struct Args {
 pub(super) fn run(
     args: &Args,
     caller: &CommandContext,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let workshop = caller.workshop()?;
     if let Some(run) = &args.from {
         let made = workshop.promote_run(run, args.name.as_deref())?;
         if screen.json {
             screen.value(&made)?;
-            return Ok(Verdict::Done);
+            return Ok(CliCommandOutcome::Done);
         }
         for file in [&made.case, &made.recording] {
             screen.line(format!("made {}", harmless(&file.display().to_string())))?;
@@ -51,7 +51,7 @@ pub(super) fn run(
             "Look through them before you share the skill: they hold what the model said and what \
              it read. Next: `artel skill test {name}`"
         ));
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     let tried = block_on(workshop.test_skills(args.skill.as_deref()))??;
     let is_fine = tried.iter().all(|it| it.ok);
@@ -66,16 +66,16 @@ pub(super) fn run(
         }
     }
     Ok(if is_fine {
-        Verdict::Done
+        CliCommandOutcome::Done
     } else {
-        Verdict::Bad(FailureKind::Failed)
+        CliCommandOutcome::Bad(FailureKind::Failed)
     })
 }
 
-fn show(skill: &SkillTestOutcome, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn show(skill: &SkillTestOutcome, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let name = harmless(&skill.skill);
     if let Some(why) = &skill.skipped {
-        let word = screen.paint("skipped", Paint::Doubtful);
+        let word = screen.paint("skipped", StatusColour::Doubtful);
         return screen.line(format!("{name}  {word}: {}", harmless(why)));
     }
     screen.line(&name)?;
@@ -109,20 +109,20 @@ fn show(skill: &SkillTestOutcome, screen: &mut Screen) -> Result<(), WorkshopFai
 }
 
 #[derive(Clone, Copy)]
-enum Came {
+enum SkillTestMark {
     Right,
     Wrong,
 }
 
-impl From<bool> for Came {
+impl From<bool> for SkillTestMark {
     fn from(is_right: bool) -> Self {
         if is_right { Self::Right } else { Self::Wrong }
     }
 }
 
-fn mark(came: Came, screen: &Screen) -> String {
+fn mark(came: SkillTestMark, screen: &CliOutput) -> String {
     match came {
-        Came::Right => screen.paint("✓", Paint::Good),
-        Came::Wrong => screen.paint("✗", Paint::Bad),
+        SkillTestMark::Right => screen.paint("✓", StatusColour::Good),
+        SkillTestMark::Wrong => screen.paint("✗", StatusColour::Bad),
     }
 }

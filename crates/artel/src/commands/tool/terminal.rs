@@ -8,16 +8,16 @@ use artel_tools::{
 use artel_types::Actor;
 use artel_workshop::{CommandContext, NO_SESSIONS, Workshop, WorkshopFailures};
 
-use crate::prompt::{self, Gone};
+use crate::prompt::{self, PromptAbortReason};
 
 /// Asks the person at the terminal to approve tool calls.
-pub(crate) struct Terminal {
+pub(crate) struct TerminalApprover {
     /// The workshop that stores grants given for good, or `None` if there is none.
     workshop: Option<Workshop>,
     person: Actor,
 }
 
-impl Terminal {
+impl TerminalApprover {
     pub(crate) fn of(caller: &CommandContext) -> Self {
         Self {
             workshop: caller.workshop().ok(),
@@ -52,13 +52,13 @@ impl Terminal {
     }
 }
 
-impl Terminal {
+impl TerminalApprover {
     /// Asks until there is an answer, or until none can be had.
     pub(crate) fn ask(
         &self,
         question: &ToolApprovalQuestion,
-        gone: &dyn Fn() -> Option<Gone>,
-    ) -> Result<Option<AttributedToolApproval>, Gone> {
+        gone: &dyn Fn() -> Option<PromptAbortReason>,
+    ) -> Result<Option<AttributedToolApproval>, PromptAbortReason> {
         let reply = self.answer(question, gone)?;
         Ok(reply.map(|reply| reply.by(self.person.clone())))
     }
@@ -66,8 +66,8 @@ impl Terminal {
     fn answer(
         &self,
         question: &ToolApprovalQuestion,
-        gone: &dyn Fn() -> Option<Gone>,
-    ) -> Result<Option<ToolApprovalAnswer>, Gone> {
+        gone: &dyn Fn() -> Option<PromptAbortReason>,
+    ) -> Result<Option<ToolApprovalAnswer>, PromptAbortReason> {
         prompt::show(&shown(question));
         let scopes = self.scopes(question);
         let choices: Vec<_> = scopes.iter().map(|scope| bracketed(*scope)).collect();
@@ -80,12 +80,12 @@ impl Terminal {
             let meaning = |answer: &str| meant(&answer.to_ascii_lowercase(), &scopes);
             let scope = match prompt::choose(&text, &known, gone, meaning)? {
                 None => return Ok(None),
-                Some(Meant::No) => {
+                Some(TypedToolApproval::No) => {
                     let reason = "said at the terminal".to_owned();
                     return Ok(Some(ToolApprovalAnswer::No { reason }));
                 }
-                Some(Meant::Yes(scope)) => scope,
-                Some(Meant::Session(scope)) => {
+                Some(TypedToolApproval::Yes(scope)) => scope,
+                Some(TypedToolApproval::Session(scope)) => {
                     prompt::show(&format!("{NO_SESSIONS}\n"));
                     scope
                 }
@@ -105,7 +105,7 @@ impl Terminal {
 }
 
 /// Asks while nothing else is going on.
-impl ToolCallApprover for Terminal {
+impl ToolCallApprover for TerminalApprover {
     fn approve(&self, question: &ToolApprovalQuestion) -> Option<AttributedToolApproval> {
         let said = prompt::alone(|gone| self.ask(question, gone));
         said.unwrap_or_else(|_| Some(ToolApprovalAnswer::Left.into()))
@@ -113,7 +113,7 @@ impl ToolCallApprover for Terminal {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Meant {
+enum TypedToolApproval {
     Yes(GrantScope),
     /// Sessions used to be offered; the answer now reaches as far as a run.
     Session(GrantScope),
@@ -152,15 +152,19 @@ fn bracketed(scope: GrantScope) -> &'static str {
 }
 
 /// Returns the meaning of an answer. Enter alone is a no.
-fn meant(answer: &str, scopes: &[GrantScope]) -> Option<Meant> {
+fn meant(answer: &str, scopes: &[GrantScope]) -> Option<TypedToolApproval> {
     match answer {
-        "y" | "yes" => return Some(Meant::Yes(GrantScope::Once)),
-        "" | "n" | "no" => return Some(Meant::No),
+        "y" | "yes" => return Some(TypedToolApproval::Yes(GrantScope::Once)),
+        "" | "n" | "no" => return Some(TypedToolApproval::No),
         "s" | "session" if scopes.contains(&GrantScope::Run) => {
-            return Some(Meant::Session(GrantScope::Run));
+            return Some(TypedToolApproval::Session(GrantScope::Run));
         }
         _ => {}
     }
     let is_meant = |scope: &&GrantScope| answer == scope.word() || answer == &scope.word()[..1];
-    scopes.iter().find(is_meant).copied().map(Meant::Yes)
+    scopes
+        .iter()
+        .find(is_meant)
+        .copied()
+        .map(TypedToolApproval::Yes)
 }

@@ -6,20 +6,20 @@ use artel_workshop::{
 };
 
 use super::Args;
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{EVENT_HEAD, counted, event_row, harmless, table};
-use crate::screen::Screen;
+use crate::screen::CliOutput;
 
 /// Shows the events, except for those that nobody may see.
 pub(super) fn show(
     args: &Args,
     workshop: &Workshop,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let story = gathered(args, workshop)?;
     if screen.json {
         screen.value(&story)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     screen.line(format!("trace {}", harmless(&story.trace)))?;
     let rows: Vec<Vec<String>> = story.events.iter().map(event_row).collect();
@@ -32,7 +32,7 @@ pub(super) fn show(
             counted(story.hidden, "more event")
         ));
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 /// Collects the events to show.

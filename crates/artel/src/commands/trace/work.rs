@@ -11,9 +11,9 @@ use artel_workshop::{
 use serde_json::json;
 
 use super::{Args, events, show_lines};
-use crate::Verdict;
+use crate::CliCommandOutcome;
 use crate::render::{cell, counted, harmless, harmless_below};
-use crate::screen::{Paint, Screen};
+use crate::screen::{CliOutput, StatusColour};
 
 /// Width of the labels in front of the lines.
 const LABEL: usize = 9;
@@ -28,8 +28,8 @@ pub(super) fn show(
     args: &Args,
     workshop: &Workshop,
     work: &Work,
-    screen: &mut Screen,
-) -> Result<Verdict, WorkshopFailures> {
+    screen: &mut CliOutput,
+) -> Result<CliCommandOutcome, WorkshopFailures> {
     let view = args.view();
     let mut eyes = workshop.eyes(Some(view))?;
     let is_one_turn = args.turn.is_some() && args.step.is_none();
@@ -48,7 +48,7 @@ pub(super) fn show(
             } else {
                 in_full(&step, screen)?
             }
-            return Ok(Verdict::Done);
+            return Ok(CliCommandOutcome::Done);
         }
         TraceView::Lines(lines) => return show_lines(args, &lines, screen),
         TraceView::Work(story) => story,
@@ -59,7 +59,7 @@ pub(super) fn show(
         };
         value["story"] = json!(story);
         screen.value(&value)?;
-        return Ok(Verdict::Done);
+        return Ok(CliCommandOutcome::Done);
     }
     told(&story, view, &me, screen)?;
     if view == TimelineDetailLevel::Summary {
@@ -69,14 +69,14 @@ pub(super) fn show(
                 "one step, turn by turn: `artel trace {id} --step 1` · all: `artel trace {id} --full`"
             ) });
     }
-    Ok(Verdict::Done)
+    Ok(CliCommandOutcome::Done)
 }
 
 fn told(
     story: &WorkTimeline,
     view: TimelineDetailLevel,
     me: &Actor,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let begun = story.before.first().map(|it| it.at);
     for it in &story.before {
@@ -104,7 +104,7 @@ fn chapter(
     it: &WorkMilestone,
     begun: Option<Timestamp>,
     me: &Actor,
-    screen: &mut Screen,
+    screen: &mut CliOutput,
 ) -> Result<(), WorkshopFailures> {
     let sign = signed(it.mark, screen);
     let who = match it.by.kind {
@@ -132,7 +132,7 @@ fn moment(at: Timestamp, begun: Option<Timestamp>) -> String {
     if same { time } else { format!("{day} {time}") }
 }
 
-fn summary(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn summary(step: &StepTimeline, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let row = &step.row;
     let mark = match row.state {
         StepState::Done => TimelineLineKind::Done,
@@ -173,7 +173,7 @@ fn summary(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailu
 }
 
 /// Shows one step down to the turns of its agents.
-fn in_full(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn in_full(step: &StepTimeline, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let row = &step.row;
     for attempt in &step.attempts {
         screen.line(format!(
@@ -192,7 +192,7 @@ fn in_full(step: &StepTimeline, screen: &mut Screen) -> Result<(), WorkshopFailu
     Ok(())
 }
 
-fn agent(tale: &AgentTimeline, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn agent(tale: &AgentTimeline, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let known = [&tale.part, &tale.role, &tale.model];
     let mut head: Vec<String> = known.into_iter().flatten().map(|it| harmless(it)).collect();
     head.dedup();
@@ -213,22 +213,22 @@ fn agent(tale: &AgentTimeline, screen: &mut Screen) -> Result<(), WorkshopFailur
     Ok(())
 }
 
-fn laid_out(remark: &ProgressRemark, screen: &Screen) -> String {
+fn laid_out(remark: &ProgressRemark, screen: &CliOutput) -> String {
     let sign = match remark.mark {
         TimelineLineKind::Call => "  → ".to_owned(),
         TimelineLineKind::Result => "  ← ".to_owned(),
-        TimelineLineKind::Failed => format!("  {} ", screen.paint("✗", Paint::Bad)),
+        TimelineLineKind::Failed => format!("  {} ", screen.paint("✗", StatusColour::Bad)),
         TimelineLineKind::Detail => "    ".to_owned(),
         mark => signed(mark, screen),
     };
     format!("    {sign}{}", harmless_below(&remark.text, "        "))
 }
 
-fn evidence(found: &TimelineEvidence, screen: &mut Screen) -> Result<(), WorkshopFailures> {
+fn evidence(found: &TimelineEvidence, screen: &mut CliOutput) -> Result<(), WorkshopFailures> {
     let (sign, paint) = match found.verdict {
-        Found::Passed => ("✓", Paint::Good),
-        Found::Failed => ("✗", Paint::Bad),
-        Found::Waived => ("⊘", Paint::Doubtful),
+        Found::Passed => ("✓", StatusColour::Good),
+        Found::Failed => ("✗", StatusColour::Bad),
+        Found::Waived => ("⊘", StatusColour::Doubtful),
     };
     let sign = screen.paint(sign, paint);
     let place = found.place.map(|it| format!("{it}: ")).unwrap_or_default();
@@ -252,11 +252,11 @@ fn evidence(found: &TimelineEvidence, screen: &mut Screen) -> Result<(), Worksho
     Ok(())
 }
 
-fn signed(mark: TimelineLineKind, screen: &Screen) -> String {
+fn signed(mark: TimelineLineKind, screen: &CliOutput) -> String {
     match mark {
-        TimelineLineKind::Done => format!("{} ", screen.paint("✓", Paint::Good)),
-        TimelineLineKind::Bad => format!("{} ", screen.paint("✗", Paint::Bad)),
-        TimelineLineKind::Waits => format!("{} ", screen.paint("⏸", Paint::Doubtful)),
+        TimelineLineKind::Done => format!("{} ", screen.paint("✓", StatusColour::Good)),
+        TimelineLineKind::Bad => format!("{} ", screen.paint("✗", StatusColour::Bad)),
+        TimelineLineKind::Waits => format!("{} ", screen.paint("⏸", StatusColour::Doubtful)),
         TimelineLineKind::Turn | TimelineLineKind::Head => String::new(),
         _ => "  ".to_owned(),
     }
