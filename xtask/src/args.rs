@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::str::FromStr;
 
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 /// The arguments that are not yet consumed.
 pub(crate) struct Args(VecDeque<String>);
@@ -26,7 +26,7 @@ impl Args {
 
     /// Removes the flag with its value and returns the value: `--seconds 5` or
     /// `--seconds=5`.
-    pub(crate) fn value<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, Stop> {
+    pub(crate) fn value<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, XtaskError> {
         let joined = format!("{name}=");
         let Some(at) = self
             .0
@@ -40,10 +40,10 @@ impl Args {
             Some(value) => Some(value.to_owned()),
             None => self.0.remove(at),
         };
-        let value = value.ok_or_else(|| Stop::Usage(format!("`{name}` needs a value")))?;
+        let value = value.ok_or_else(|| XtaskError::Usage(format!("`{name}` needs a value")))?;
         match value.parse() {
             Ok(parsed) => Ok(Some(parsed)),
-            Err(_) => Err(Stop::Usage(format!("`{name}` cannot be `{value}`"))),
+            Err(_) => Err(XtaskError::Usage(format!("`{name}` cannot be `{value}`"))),
         }
     }
 
@@ -53,10 +53,12 @@ impl Args {
     }
 
     /// Fails with a usage error if an argument is left over.
-    pub(crate) fn finish(self) -> Result<(), Stop> {
+    pub(crate) fn finish(self) -> Result<(), XtaskError> {
         match self.0.front() {
             None => Ok(()),
-            Some(stray) => Err(Stop::Usage(format!("`{stray}` is not understood here"))),
+            Some(stray) => Err(XtaskError::Usage(format!(
+                "`{stray}` is not understood here"
+            ))),
         }
     }
 }
@@ -82,7 +84,7 @@ mod tests {
 
     #[test]
     fn strays_and_bad_values_are_refused() {
-        let usage = |text: &str| Stop::Usage(text.to_owned());
+        let usage = |text: &str| XtaskError::Usage(text.to_owned());
         assert_eq!(
             args("--lisst").finish(),
             Err(usage("`--lisst` is not understood here"))

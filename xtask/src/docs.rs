@@ -6,30 +6,31 @@ use std::fs;
 use artel_types::{Fact, FactPage, FailureCode, FailureKind};
 
 use crate::args::Args;
-use crate::process::{self, Echo};
-use crate::stop::Stop;
+use crate::process::{self, OutputEcho};
+use crate::stop::XtaskError;
 
 const NOTE: &str = "<!-- Made by `cargo xtask docs`; change the code and run it again. -->";
 
 /// Writes the pages, or with `--check` fails if one is out of date.
-pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+pub(crate) fn run(mut args: Args) -> Result<(), XtaskError> {
     let checks = args.flag("--check");
     args.finish()?;
     if checks {
         return check();
     }
     for (path, page) in pages()? {
-        fs::write(process::root().join(path), page).map_err(|cause| Stop::because(path, cause))?;
+        fs::write(process::root().join(path), page)
+            .map_err(|cause| XtaskError::because(path, cause))?;
         println!("wrote {path}");
     }
     Ok(())
 }
 
 /// Fails if a page differs from what the code generates.
-pub(crate) fn check() -> Result<(), Stop> {
+pub(crate) fn check() -> Result<(), XtaskError> {
     for (path, page) in pages()? {
         if !fs::read_to_string(process::root().join(path)).is_ok_and(|found| found == page) {
-            return Err(Stop::Failed(format!(
+            return Err(XtaskError::Failed(format!(
                 "{path} is out of date: run `cargo xtask docs`"
             )));
         }
@@ -39,7 +40,7 @@ pub(crate) fn check() -> Result<(), Stop> {
 }
 
 /// Returns each page with its path relative to the workspace root.
-fn pages() -> Result<[(&'static str, String); 3], Stop> {
+fn pages() -> Result<[(&'static str, String); 3], XtaskError> {
     Ok([
         ("docs/events.md", events()),
         ("docs/errors.md", errors()),
@@ -51,7 +52,7 @@ fn pages() -> Result<[(&'static str, String); 3], Stop> {
 ///
 /// An example program of the server prints it. Linking the server here would make xtask
 /// slow to build, and xtask is built before anything else.
-fn interface() -> Result<String, Stop> {
+fn interface() -> Result<String, XtaskError> {
     let args = [
         "run",
         "-q",
@@ -66,11 +67,11 @@ fn interface() -> Result<String, Stop> {
     let status = process::run_reading(&mut command, |line| {
         // Cargo may print lines of its own first.
         if page.is_empty() && line != "{" {
-            return Echo::Show;
+            return OutputEcho::Show;
         }
         page.push_str(line);
         page.push('\n');
-        Echo::Hide
+        OutputEcho::Hide
     })?;
     process::judge(&command, status)?;
     Ok(page)

@@ -12,13 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::args::Args;
-use crate::process::{self, Echo};
+use crate::process::{self, OutputEcho};
 use crate::seed;
-use crate::stop::Stop;
-use crate::table::Table;
+use crate::stop::XtaskError;
+use crate::table::TextTable;
 
-pub(crate) use outcome::Findings;
-use outcome::Outcome;
+pub(crate) use outcome::FuzzOutcomes;
+use outcome::FuzzTargetOutcome;
 
 /// Manifest of the fuzz workspace, relative to the workspace root.
 pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
@@ -42,21 +42,21 @@ const DEFAULT_SECONDS: u64 = 60;
 
 /// Where inputs that reached new code are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Corpus {
+enum FuzzCorpusChoice {
     /// In `fuzz/corpus`; the next run starts from them.
     Kept,
     /// Nowhere: the run depends only on the seed inputs and the seed number.
     Fresh,
 }
 
-struct Plan {
+struct FuzzOptions {
     seconds: u64,
     seed: u32,
-    corpus: Corpus,
+    corpus: FuzzCorpusChoice,
 }
 
 /// Fuzzes one target or all of them.
-pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+pub(crate) fn run(mut args: Args) -> Result<(), XtaskError> {
     let lists = args.flag("--list");
     let seconds = args.value("--seconds")?.unwrap_or(DEFAULT_SECONDS);
     let seed = args.value("--seed")?.unwrap_or_else(seed::choose).max(1);
@@ -65,7 +65,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
 
     let mut targets = targets()?;
     if lists {
-        let mut table = Table::new(["target", "shows"]);
+        let mut table = TextTable::new(["target", "shows"]);
         targets
             .iter()
             .for_each(|target| table.row([target.name.clone(), target.shows.clone()]));
@@ -75,16 +75,16 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     targets.retain(|target| wanted.as_deref().is_none_or(|name| name == target.name));
     if targets.is_empty() {
         let name = wanted.unwrap_or_default();
-        return Err(Stop::Usage(format!(
+        return Err(XtaskError::Usage(format!(
             "there is no fuzz target `{name}`; `--list` shows them"
         )));
     }
     let found = fuzz(
         &targets,
-        &Plan {
+        &FuzzOptions {
             seconds,
             seed,
-            corpus: Corpus::Kept,
+            corpus: FuzzCorpusChoice::Kept,
         },
     )?;
     println!("\n{}", found.render());
@@ -93,12 +93,12 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
 
 /// Lints the targets and fuzzes each for a few seconds: the check that every change must
 /// pass.
-pub(crate) fn short() -> Result<(), Stop> {
+pub(crate) fn short() -> Result<(), XtaskError> {
     process::run(cargo("clippy")?.args(["--", "-D", "warnings"]))?;
-    let plan = Plan {
+    let plan = FuzzOptions {
         seconds: SHORT_SECONDS,
         seed: seed::choose(),
-        corpus: Corpus::Fresh,
+        corpus: FuzzCorpusChoice::Fresh,
     };
     let found = fuzz(&targets()?, &plan)?;
     println!("\n{}", found.render());
@@ -106,26 +106,26 @@ pub(crate) fn short() -> Result<(), Stop> {
 }
 
 /// Fuzzes every target for `seconds`.
-pub(crate) fn long(seconds: u64, seed: u32) -> Result<Findings, Stop> {
+pub(crate) fn long(seconds: u64, seed: u32) -> Result<FuzzOutcomes, XtaskError> {
     fuzz(
         &targets()?,
-        &Plan {
+        &FuzzOptions {
             seconds,
             seed,
-            corpus: Corpus::Kept,
+            corpus: FuzzCorpusChoice::Kept,
         },
     )
 }
 
-struct Target {
+struct FuzzTarget {
     name: String,
     shows: String,
 }
 
 /// Returns all targets, sorted by name.
-fn targets() -> Result<Vec<Target>, Stop> {
+fn targets() -> Result<Vec<FuzzTarget>, XtaskError> {
     let folder = process::root().join("fuzz/src/bin");
-    let unreadable = |cause| Stop::because(folder.display(), cause);
+    let unreadable = |cause| XtaskError::because(folder.display(), cause);
     let mut targets = Vec::new();
     for entry in fs::read_dir(&folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
@@ -138,7 +138,7 @@ fn targets() -> Result<Vec<Target>, Stop> {
             .lines()
             .next()
             .and_then(|line| line.strip_prefix("//!"));
-        targets.push(Target {
+        targets.push(FuzzTarget {
             name,
             shows: first.unwrap_or_default().trim().to_owned(),
         });
@@ -151,10 +151,10 @@ fn stem(path: &Path) -> Option<String> {
     Some(path.file_stem()?.to_str()?.to_owned())
 }
 
-fn fuzz(targets: &[Target], plan: &Plan) -> Result<Findings, Stop> {
+fn fuzz(targets: &[FuzzTarget], plan: &FuzzOptions) -> Result<FuzzOutcomes, XtaskError> {
     println!("fuzz seed: {}", plan.seed);
     process::run(&mut cargo("build")?)?;
-    let mut findings = Findings::default();
+    let mut findings = FuzzOutcomes::default();
     for target in targets {
         println!("\n-- {}: {}", target.name, target.shows);
         findings.add(fuzz_one(&target.name, plan)?);
@@ -162,14 +162,14 @@ fn fuzz(targets: &[Target], plan: &Plan) -> Result<Findings, Stop> {
     Ok(findings)
 }
 
-fn fuzz_one(name: &str, plan: &Plan) -> Result<Outcome, Stop> {
+fn fuzz_one(name: &str, plan: &FuzzOptions) -> Result<FuzzTargetOutcome, XtaskError> {
     let corpus = match plan.corpus {
-        Corpus::Kept => process::root().join("fuzz/corpus").join(name),
-        Corpus::Fresh => emptied(target_folder().join("fresh-corpus").join(name))?,
+        FuzzCorpusChoice::Kept => process::root().join("fuzz/corpus").join(name),
+        FuzzCorpusChoice::Fresh => emptied(target_folder().join("fresh-corpus").join(name))?,
     };
     let artifacts = process::root().join("fuzz/artifacts").join(name);
     for folder in [&corpus, &artifacts] {
-        fs::create_dir_all(folder).map_err(|cause| Stop::because(folder.display(), cause))?;
+        fs::create_dir_all(folder).map_err(|cause| XtaskError::because(folder.display(), cause))?;
     }
     let program = target_folder().join(host()?).join("release").join(name);
     let seeds = process::root().join("fuzz/seeds").join(name);
@@ -185,13 +185,13 @@ fn fuzz_one(name: &str, plan: &Plan) -> Result<Outcome, Stop> {
             format!("-artifact_prefix={}/", artifacts.display()),
         ]);
 
-    let mut outcome = Outcome::new(name, plan.seed);
+    let mut outcome = FuzzTargetOutcome::new(name, plan.seed);
     let status = process::run_reading(&mut command, |line| {
         outcome.read(line);
         if outcome::is_noise(line) {
-            Echo::Hide
+            OutputEcho::Hide
         } else {
-            Echo::Show
+            OutputEcho::Show
         }
     })?;
     outcome.end(status, &program);
@@ -200,7 +200,7 @@ fn fuzz_one(name: &str, plan: &Plan) -> Result<Outcome, Stop> {
 
 /// Creates a cargo command for the fuzz workspace. It names the target platform explicitly,
 /// because cargo then leaves build scripts and macros uninstrumented.
-fn cargo(subcommand: &str) -> Result<Command, Stop> {
+fn cargo(subcommand: &str) -> Result<Command, XtaskError> {
     let mut command = process::cargo([subcommand, "--manifest-path", MANIFEST]);
     command.args([
         "--release",
@@ -220,19 +220,20 @@ fn target_folder() -> PathBuf {
     }
 }
 
-fn host() -> Result<String, Stop> {
+fn host() -> Result<String, XtaskError> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc).arg("-vV").output();
-    let output = output.map_err(|cause| Stop::because("`rustc -vV`", cause))?;
+    let output = output.map_err(|cause| XtaskError::because("`rustc -vV`", cause))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned)
-        .ok_or_else(|| Stop::Failed("`rustc -vV` names no host".to_owned()))
+        .ok_or_else(|| XtaskError::Failed("`rustc -vV` names no host".to_owned()))
 }
 
-fn emptied(folder: PathBuf) -> Result<PathBuf, Stop> {
+fn emptied(folder: PathBuf) -> Result<PathBuf, XtaskError> {
     if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|cause| Stop::because(folder.display(), cause))?;
+        fs::remove_dir_all(&folder)
+            .map_err(|cause| XtaskError::because(folder.display(), cause))?;
     }
     Ok(folder)
 }

@@ -26,7 +26,7 @@ mod tidy;
 use std::process::ExitCode;
 
 use args::Args;
-use stop::Stop;
+use stop::XtaskError;
 
 const USAGE: &str = "\
 usage: cargo xtask <task>
@@ -44,18 +44,18 @@ usage: cargo xtask <task>
 fn main() -> ExitCode {
     match run(Args::of_this_process()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Stop::Usage(message)) => {
+        Err(XtaskError::Usage(message)) => {
             eprintln!("error: {message}\n\n{USAGE}");
             ExitCode::from(2)
         }
-        Err(Stop::Failed(message)) => {
+        Err(XtaskError::Failed(message)) => {
             eprintln!("error: {message}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(mut args: Args) -> Result<(), Stop> {
+fn run(mut args: Args) -> Result<(), XtaskError> {
     if args.flag("--help") || args.flag("-h") || args.is_empty() {
         println!("{USAGE}");
         return Ok(());
@@ -68,7 +68,7 @@ fn run(mut args: Args) -> Result<(), Stop> {
         Some("bench") => bench::run(args),
         Some("fuzz") => fuzz::run(args),
         Some("docs") => docs::run(args),
-        Some(other) => Err(Stop::Usage(format!("there is no task `{other}`"))),
+        Some(other) => Err(XtaskError::Usage(format!("there is no task `{other}`"))),
         None => args.finish(),
     }
 }

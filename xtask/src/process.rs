@@ -6,11 +6,11 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 /// Whether a line of a program's output is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Echo {
+pub(crate) enum OutputEcho {
     Show,
     Hide,
 }
@@ -31,7 +31,7 @@ pub(crate) fn cargo<'a>(args: impl IntoIterator<Item = &'a str>) -> Command {
 }
 
 /// Runs a command to its end and fails unless it exits with 0.
-pub(crate) fn run(command: &mut Command) -> Result<(), Stop> {
+pub(crate) fn run(command: &mut Command) -> Result<(), XtaskError> {
     println!("$ {}", spell(command));
     let status = command
         .status()
@@ -43,8 +43,8 @@ pub(crate) fn run(command: &mut Command) -> Result<(), Stop> {
 /// status.
 pub(crate) fn run_reading(
     command: &mut Command,
-    mut on_line: impl FnMut(&str) -> Echo,
-) -> Result<ExitStatus, Stop> {
+    mut on_line: impl FnMut(&str) -> OutputEcho,
+) -> Result<ExitStatus, XtaskError> {
     println!("$ {}", spell(command));
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
@@ -60,29 +60,29 @@ pub(crate) fn run_reading(
     ];
     for line in lines {
         let text = String::from_utf8_lossy(&line);
-        if on_line(text.trim_end_matches(['\r', '\n'])) == Echo::Show {
+        if on_line(text.trim_end_matches(['\r', '\n'])) == OutputEcho::Show {
             print!("{text}");
         }
     }
     for reader in readers.into_iter().flatten() {
         reader
             .join()
-            .map_err(|_| Stop::Failed("a reader thread panicked".to_owned()))?;
+            .map_err(|_| XtaskError::Failed("a reader thread panicked".to_owned()))?;
     }
     std::io::stdout()
         .flush()
-        .map_err(|cause| Stop::because("standard output", cause))?;
+        .map_err(|cause| XtaskError::because("standard output", cause))?;
     child
         .wait()
-        .map_err(|cause| Stop::because(spell(command), cause))
+        .map_err(|cause| XtaskError::because(spell(command), cause))
 }
 
 /// Fails if `status` is not success; the error names the command.
-pub(crate) fn judge(command: &Command, status: ExitStatus) -> Result<(), Stop> {
+pub(crate) fn judge(command: &Command, status: ExitStatus) -> Result<(), XtaskError> {
     if status.success() {
         return Ok(());
     }
-    Err(Stop::Failed(format!(
+    Err(XtaskError::Failed(format!(
         "`{}` ended with {status}",
         spell(command)
     )))
@@ -140,8 +140,8 @@ fn forward(pipe: impl Read + Send + 'static, lines: Sender<Vec<u8>>) -> thread::
     })
 }
 
-fn cannot_start(command: &Command, cause: &std::io::Error) -> Stop {
-    Stop::because(format!("`{}` cannot be started", spell(command)), cause)
+fn cannot_start(command: &Command, cause: &std::io::Error) -> XtaskError {
+    XtaskError::because(format!("`{}` cannot be started", spell(command)), cause)
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
         command.args(["-c", "echo out; echo err >&2; exit 3"]);
         let status = run_reading(&mut command, |line| {
             seen.push(line.to_owned());
-            Echo::Hide
+            OutputEcho::Hide
         });
         seen.sort();
         assert_eq!(seen, ["err", "out"]);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::process;
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 struct CargoTool {
     name: &'static str,
@@ -37,54 +37,54 @@ const CARGO_TOOLS: [CargoTool; 2] = [
     },
 ];
 
-struct Package {
+struct SystemPackage {
     name: &'static str,
     program: &'static str,
     why: &'static str,
 }
 
-const PACKAGES: [Package; 9] = [
-    Package {
+const PACKAGES: [SystemPackage; 9] = [
+    SystemPackage {
         name: "git",
         program: "git",
         why: "tests run real git",
     },
-    Package {
+    SystemPackage {
         name: "gcc",
         program: "cc",
         why: "SQLite and the fault shim are C",
     },
-    Package {
+    SystemPackage {
         name: "g++",
         program: "c++",
         why: "libFuzzer is C++",
     },
-    Package {
+    SystemPackage {
         name: "sqlite3",
         program: "sqlite3",
         why: "tests look at the journal from outside",
     },
-    Package {
+    SystemPackage {
         name: "python3",
         program: "python3",
         why: "the providers' SDKs, which tests compare with, and schemathesis are Python",
     },
-    Package {
+    SystemPackage {
         name: "python3-pip",
         program: "pip3",
         why: "it installs Python packages that tests use",
     },
-    Package {
+    SystemPackage {
         name: "chromium",
         program: "chromium",
         why: "the console is tested in a real browser",
     },
-    Package {
+    SystemPackage {
         name: "nodejs",
         program: "node",
         why: "the browser is driven by Node scripts",
     },
-    Package {
+    SystemPackage {
         name: "npm",
         program: "npm",
         why: "it installs what drives the browser",
@@ -92,12 +92,12 @@ const PACKAGES: [Package; 9] = [
 ];
 
 /// Installs whatever is missing, or fails with the list of what to install.
-pub(crate) fn run() -> Result<(), Stop> {
+pub(crate) fn run() -> Result<(), XtaskError> {
     system_packages()?;
     for component in ["fmt", "clippy"] {
         if version_of(component).is_none() {
             let advice = "run `rustup component add rustfmt clippy`";
-            return Err(Stop::Failed(format!(
+            return Err(XtaskError::Failed(format!(
                 "`cargo {component}` is missing: {advice}"
             )));
         }
@@ -120,12 +120,12 @@ fn beside_the_build(name: &str) -> PathBuf {
 }
 
 /// Removes a folder whose content is out of date.
-fn remove(folder: &Path) -> Result<(), Stop> {
+fn remove(folder: &Path) -> Result<(), XtaskError> {
     if !folder.exists() {
         return Ok(());
     }
     std::fs::remove_dir_all(folder)
-        .map_err(|cause| Stop::because(format!("`{}` stays", folder.display()), cause))
+        .map_err(|cause| XtaskError::because(format!("`{}` stays", folder.display()), cause))
 }
 
 /// Returns the command that installs `tool`.
@@ -141,8 +141,8 @@ fn installation(tool: &CargoTool) -> Command {
     command
 }
 
-fn system_packages() -> Result<(), Stop> {
-    let missing: Vec<Package> = PACKAGES
+fn system_packages() -> Result<(), XtaskError> {
+    let missing: Vec<SystemPackage> = PACKAGES
         .into_iter()
         .filter(|package| !is_on_path(package.program))
         .collect();
@@ -155,7 +155,7 @@ fn system_packages() -> Result<(), Stop> {
             .map(|package| format!("\n  {}: {}", package.name, package.why))
             .collect();
         let advice = "install these system packages and run this again:";
-        return Err(Stop::Failed(format!("{advice}{}", list.concat())));
+        return Err(XtaskError::Failed(format!("{advice}{}", list.concat())));
     }
     process::run(apt_get().arg("update"))?;
     let names = missing.iter().map(|package| package.name);

@@ -1,11 +1,11 @@
 //! Text tables.
 
 /// Rows of cells, printed in aligned columns.
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// Returns an empty table with these headings.
     pub(crate) fn new<const N: usize>(headings: [&str; N]) -> Self {
         Self {
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_rows_may_differ_in_length() {
-        let mut table = Table::new(["phase", "took"]);
+        let mut table = TextTable::new(["phase", "took"]);
         table.row(["format".to_owned(), "1.0 s".to_owned()]);
         table.row(["ü".to_owned()]);
         assert_eq!(

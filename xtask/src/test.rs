@@ -5,48 +5,54 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use crate::args::Args;
-use crate::process::{self, Echo};
-use crate::stop::Stop;
-use crate::table::Table;
+use crate::process::{self, OutputEcho};
+use crate::stop::XtaskError;
+use crate::table::TextTable;
 use crate::{docs, fuzz, setup, tidy};
 
 /// The extent of a test run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Extent {
+enum TestExtent {
     Full,
     /// Skips the slow phases that rarely fail.
     Quick,
 }
 
-struct Phase {
+struct TestPhase {
     name: &'static str,
-    needed: Extent,
-    work: fn(&mut Notes) -> Result<(), Stop>,
+    needed: TestExtent,
+    work: fn(&mut TestClosingNotes) -> Result<(), XtaskError>,
 }
 
 /// Notes that are repeated at the very end, where people look for them.
 #[derive(Default)]
-struct Notes {
+struct TestClosingNotes {
     summary: Option<String>,
 }
 
-const fn phase(name: &'static str, work: fn(&mut Notes) -> Result<(), Stop>) -> Phase {
-    Phase {
+const fn phase(
+    name: &'static str,
+    work: fn(&mut TestClosingNotes) -> Result<(), XtaskError>,
+) -> TestPhase {
+    TestPhase {
         name,
-        needed: Extent::Quick,
+        needed: TestExtent::Quick,
         work,
     }
 }
 
-const fn long_phase(name: &'static str, work: fn(&mut Notes) -> Result<(), Stop>) -> Phase {
-    Phase {
+const fn long_phase(
+    name: &'static str,
+    work: fn(&mut TestClosingNotes) -> Result<(), XtaskError>,
+) -> TestPhase {
+    TestPhase {
         name,
-        needed: Extent::Full,
+        needed: TestExtent::Full,
         work,
     }
 }
 
-const PHASES: [Phase; 10] = [
+const PHASES: [TestPhase; 10] = [
     phase("set-up", |_| setup::run()),
     phase("format", |_| format()),
     phase("tidy", |_| tidy::check()),
@@ -60,20 +66,20 @@ const PHASES: [Phase; 10] = [
 ];
 
 /// Runs the phases in order and stops at the first failure.
-pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+pub(crate) fn run(mut args: Args) -> Result<(), XtaskError> {
     let extent = if args.flag("--quick") {
-        Extent::Quick
+        TestExtent::Quick
     } else {
-        Extent::Full
+        TestExtent::Full
     };
     args.finish()?;
 
     let begun = Instant::now();
-    let mut notes = Notes::default();
-    let mut table = Table::new(["phase", "took", "result"]);
+    let mut notes = TestClosingNotes::default();
+    let mut table = TextTable::new(["phase", "took", "result"]);
     let mut failure = None;
     for phase in PHASES {
-        if failure.is_some() || (extent == Extent::Quick && phase.needed == Extent::Full) {
+        if failure.is_some() || (extent == TestExtent::Quick && phase.needed == TestExtent::Full) {
             table.row([phase.name.to_owned(), String::new(), "not run".to_owned()]);
             continue;
         }
@@ -96,7 +102,7 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     failure.map_or(Ok(()), Err)
 }
 
-fn format() -> Result<(), Stop> {
+fn format() -> Result<(), XtaskError> {
     process::run(&mut process::cargo(["fmt", "--all", "--check"]))?;
     process::run(&mut process::cargo([
         "fmt",
@@ -106,7 +112,7 @@ fn format() -> Result<(), Stop> {
     ]))
 }
 
-fn lint() -> Result<(), Stop> {
+fn lint() -> Result<(), XtaskError> {
     let args = [
         "clippy",
         "--workspace",
@@ -119,7 +125,7 @@ fn lint() -> Result<(), Stop> {
     process::run(&mut process::cargo(args))
 }
 
-fn dependencies() -> Result<(), Stop> {
+fn dependencies() -> Result<(), XtaskError> {
     let licences = ["deny", "--locked", "check", "licenses", "bans", "sources"];
     process::run(&mut process::cargo(licences))?;
     // Fuzz targets are not distributed, so their licences are not checked.
@@ -134,7 +140,7 @@ fn dependencies() -> Result<(), Stop> {
     process::run(process::cargo(sources).args(["check", "bans", "sources"]))
 }
 
-fn tests(notes: &mut Notes) -> Result<(), Stop> {
+fn tests(notes: &mut TestClosingNotes) -> Result<(), XtaskError> {
     let mut command = process::cargo(["nextest", "run", "--workspace", "--locked"]);
     if std::io::stdout().is_terminal() {
         command.args(["--color", "always"]);
@@ -144,12 +150,12 @@ fn tests(notes: &mut Notes) -> Result<(), Stop> {
         if plain.trim_start().starts_with("Summary [") {
             notes.summary = Some(line.to_owned());
         }
-        Echo::Show
+        OutputEcho::Show
     })?;
     process::judge(&command, status)
 }
 
-fn doc_tests() -> Result<(), Stop> {
+fn doc_tests() -> Result<(), XtaskError> {
     process::run(&mut process::cargo([
         "test",
         "--doc",
@@ -158,7 +164,7 @@ fn doc_tests() -> Result<(), Stop> {
     ]))
 }
 
-fn rustdoc() -> Result<(), Stop> {
+fn rustdoc() -> Result<(), XtaskError> {
     let mut command = process::cargo(["doc", "--no-deps", "--workspace", "--locked"]);
     process::run(command.env("RUSTDOCFLAGS", "-Dwarnings"))
 }

@@ -28,7 +28,7 @@ use std::fs;
 
 use crate::args::Args;
 use crate::process;
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 use facts::FactTable;
 use git::AddedLines;
 use measure::TidyMeasure;
@@ -37,7 +37,7 @@ use tree::SourceTree;
 
 /// Compares all figures with their allowances, lowers the allowances with `--write`, or prints the
 /// places behind one figure with `--list MEASURE`.
-pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
+pub(crate) fn run(mut args: Args) -> Result<(), XtaskError> {
     let wanted: Option<String> = args.value("--list")?;
     let writes = args.flag("--write");
     args.finish()?;
@@ -51,14 +51,14 @@ pub(crate) fn run(mut args: Args) -> Result<(), Stop> {
     if writes {
         let lowered = settings::lowered(&text, &measures);
         let path = process::root().join(settings::PATH);
-        fs::write(path, &lowered).map_err(|cause| Stop::because(settings::PATH, cause))?;
+        fs::write(path, &lowered).map_err(|cause| XtaskError::because(settings::PATH, cause))?;
         return judge(&measures, &parse(&lowered)?);
     }
     judge(&measures, &settings)
 }
 
 /// Fails unless every figure equals its allowance.
-pub(crate) fn check() -> Result<(), Stop> {
+pub(crate) fn check() -> Result<(), XtaskError> {
     let tree = SourceTree::new(git::texts()?);
     let settings = parse(&read_settings()?)?;
     judge(&measures(&tree, &settings), &settings)
@@ -78,7 +78,7 @@ fn measures(tree: &SourceTree, settings: &TidySettings) -> Vec<TidyMeasure> {
     measures
 }
 
-fn judge(measures: &[TidyMeasure], settings: &TidySettings) -> Result<(), Stop> {
+fn judge(measures: &[TidyMeasure], settings: &TidySettings) -> Result<(), XtaskError> {
     println!("{}", report::table(measures, settings));
     let mut faults = report::faults(measures, settings, None);
     if !faults.is_empty() {
@@ -88,17 +88,19 @@ fn judge(measures: &[TidyMeasure], settings: &TidySettings) -> Result<(), Stop> 
     if faults.is_empty() {
         return Ok(());
     }
-    Err(Stop::Failed(format!(
+    Err(XtaskError::Failed(format!(
         "the tree is not tidy\n\n{}",
         faults.join("\n\n")
     )))
 }
 
-fn list(measures: &[TidyMeasure], name: &str) -> Result<(), Stop> {
+fn list(measures: &[TidyMeasure], name: &str) -> Result<(), XtaskError> {
     let Some(measure) = measures.iter().find(|measure| measure.name == name) else {
         let names: Vec<&str> = measures.iter().map(|measure| &*measure.name).collect();
         let names = names.join(", ");
-        return Err(Stop::Usage(format!("`{name}` is not one of: {names}")));
+        return Err(XtaskError::Usage(format!(
+            "`{name}` is not one of: {names}"
+        )));
     };
     for place in &measure.places {
         println!("{place}");
@@ -107,11 +109,11 @@ fn list(measures: &[TidyMeasure], name: &str) -> Result<(), Stop> {
     Ok(())
 }
 
-fn read_settings() -> Result<String, Stop> {
+fn read_settings() -> Result<String, XtaskError> {
     let path = process::root().join(settings::PATH);
-    fs::read_to_string(path).map_err(|cause| Stop::because(settings::PATH, cause))
+    fs::read_to_string(path).map_err(|cause| XtaskError::because(settings::PATH, cause))
 }
 
-fn parse(text: &str) -> Result<TidySettings, Stop> {
-    TidySettings::parse(text).map_err(|cause| Stop::because(settings::PATH, cause))
+fn parse(text: &str) -> Result<TidySettings, XtaskError> {
+    TidySettings::parse(text).map_err(|cause| XtaskError::because(settings::PATH, cause))
 }

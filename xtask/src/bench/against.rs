@@ -8,10 +8,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Bench, Place};
-use crate::process::{self, Echo};
-use crate::stop::Stop;
-use crate::table::{self, Table};
+use super::{BenchmarkLocation, BenchmarkSpec};
+use crate::process::{self, OutputEcho};
+use crate::stop::XtaskError;
+use crate::table::{self, TextTable};
 
 /// Default number of pairs; `--pairs` overrides it.
 pub(super) const PAIRS: usize = 9;
@@ -24,14 +24,18 @@ const WIDEST_SPREAD: f64 = 0.15;
 
 /// One figure that a benchmark printed.
 #[derive(Debug, Clone, PartialEq)]
-struct Reading {
+struct BenchmarkFigure {
     name: String,
     value: f64,
     unit: String,
 }
 
 /// Compares one benchmark with the same benchmark at `revision`.
-pub(super) fn compare(bench: &Bench, revision: &str, pairs: usize) -> Result<Table, Stop> {
+pub(super) fn compare(
+    bench: &BenchmarkSpec,
+    revision: &str,
+    pairs: usize,
+) -> Result<TextTable, XtaskError> {
     let old_tree = check_out(revision)?;
     let old = build(bench, &old_tree)?;
     let new = build(bench, &process::root())?;
@@ -51,16 +55,18 @@ pub(super) fn compare(bench: &Bench, revision: &str, pairs: usize) -> Result<Tab
 }
 
 /// Checks the revision out below `target/bench`, where it stays for the next comparison.
-fn check_out(revision: &str) -> Result<PathBuf, Stop> {
+fn check_out(revision: &str) -> Result<PathBuf, XtaskError> {
     let commit = format!("{revision}^{{commit}}");
     let output = Command::new("git")
         .args(["rev-parse", "--verify", "--quiet", &commit])
         .current_dir(process::root())
         .output()
-        .map_err(|cause| Stop::because("git cannot be started", cause))?;
+        .map_err(|cause| XtaskError::because("git cannot be started", cause))?;
     let id = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if id.is_empty() {
-        return Err(Stop::Usage(format!("there is no commit `{revision}`")));
+        return Err(XtaskError::Usage(format!(
+            "there is no commit `{revision}`"
+        )));
     }
     let folder = process::root().join("target/bench").join(&id);
     if !folder.join("Cargo.toml").is_file() {
@@ -81,14 +87,14 @@ fn check_out(revision: &str) -> Result<PathBuf, Stop> {
 
 /// Builds the benchmark and the programs it measures in `tree`; returns the benchmark's
 /// path.
-fn build(bench: &Bench, tree: &Path) -> Result<PathBuf, Stop> {
+fn build(bench: &BenchmarkSpec, tree: &Path) -> Result<PathBuf, XtaskError> {
     let mut args = vec!["build", "--release", "--locked", "-p", "artel"];
     let folder = match bench.place {
-        Place::Kit => {
+        BenchmarkLocation::Kit => {
             args.extend(["-p", "artel-testkit", "--bins"]);
             ""
         }
-        Place::Example(package) => {
+        BenchmarkLocation::Example(package) => {
             args.extend(["-p", package, "--example", bench.program]);
             "examples"
         }
@@ -102,24 +108,24 @@ fn build(bench: &Bench, tree: &Path) -> Result<PathBuf, Stop> {
     Ok(target.join("release").join(folder).join(bench.program))
 }
 
-fn readings(bench: &Bench, program: &Path) -> Result<Vec<Reading>, Stop> {
+fn readings(bench: &BenchmarkSpec, program: &Path) -> Result<Vec<BenchmarkFigure>, XtaskError> {
     let mut found = Vec::new();
     let mut command = Command::new(program);
     command.args(bench.quick);
     let status = process::run_reading(&mut command, |line| {
         found.extend(reading(line));
-        Echo::Hide
+        OutputEcho::Hide
     })?;
     process::judge(&command, status)?;
     Ok(found)
 }
 
-fn reading(line: &str) -> Option<Reading> {
+fn reading(line: &str) -> Option<BenchmarkFigure> {
     let cells = table::marked_cells(line, "bench:")?;
     let [name, value, unit, ..] = &cells[..] else {
         return None;
     };
-    Some(Reading {
+    Some(BenchmarkFigure {
         name: name.clone(),
         value: value.parse().ok()?,
         unit: unit.clone(),
@@ -127,11 +133,11 @@ fn reading(line: &str) -> Option<Reading> {
 }
 
 /// Summarises the pairs in one row per figure that both sides printed.
-fn judge(rounds: &[(Vec<Reading>, Vec<Reading>)]) -> Table {
-    let mut table = Table::new(["figure", "old", "new", "unit", "ratio", "spread", "verdict"]);
+fn judge(rounds: &[(Vec<BenchmarkFigure>, Vec<BenchmarkFigure>)]) -> TextTable {
+    let mut table = TextTable::new(["figure", "old", "new", "unit", "ratio", "spread", "verdict"]);
     let names = rounds.first().map_or(&[][..], |(before, _)| before);
     for first in names {
-        let value = |side: &[Reading]| {
+        let value = |side: &[BenchmarkFigure]| {
             let found = side.iter().find(|one| one.name == first.name);
             found.map(|one| one.value)
         };
@@ -200,8 +206,11 @@ fn quantile(values: &[f64], share: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn rounds(unit: &str, pairs: &[(f64, f64)]) -> Vec<(Vec<Reading>, Vec<Reading>)> {
-        let one = |value| Reading {
+    fn rounds(
+        unit: &str,
+        pairs: &[(f64, f64)],
+    ) -> Vec<(Vec<BenchmarkFigure>, Vec<BenchmarkFigure>)> {
+        let one = |value| BenchmarkFigure {
             name: "a turn".to_owned(),
             value,
             unit: unit.to_owned(),

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::ExitStatus;
 
-use crate::stop::Stop;
-use crate::table::Table;
+use crate::stop::XtaskError;
+use crate::table::TextTable;
 
 /// The result of fuzzing one target.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct FuzzTargetOutcome {
     target: String,
     seed: u32,
     executions: u64,
@@ -19,7 +19,7 @@ pub(super) struct Outcome {
     trouble: Option<String>,
 }
 
-impl Outcome {
+impl FuzzTargetOutcome {
     pub(super) fn new(target: &str, seed: u32) -> Self {
         Self {
             target: target.to_owned(),
@@ -81,10 +81,10 @@ impl Outcome {
 
 /// The results of fuzzing several targets.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Outcome>);
+pub(crate) struct FuzzOutcomes(Vec<FuzzTargetOutcome>);
 
-impl Findings {
-    pub(super) fn add(&mut self, outcome: Outcome) {
+impl FuzzOutcomes {
+    pub(super) fn add(&mut self, outcome: FuzzTargetOutcome) {
         self.0.push(outcome);
     }
 
@@ -98,7 +98,7 @@ impl Findings {
             "inputs",
             "result",
         ];
-        let mut table = Table::new(headings);
+        let mut table = TextTable::new(headings);
         self.0.iter().for_each(|outcome| table.row(outcome.cells()));
         table.render()
     }
@@ -117,7 +117,7 @@ impl Findings {
     }
 
     /// Fails if any target has a finding.
-    pub(crate) fn judge(&self) -> Result<(), Stop> {
+    pub(crate) fn judge(&self) -> Result<(), XtaskError> {
         let lines: Vec<String> = self
             .0
             .iter()
@@ -127,7 +127,10 @@ impl Findings {
         if lines.is_empty() {
             return Ok(());
         }
-        Err(Stop::Failed(format!("fuzzing failed:{}", lines.concat())))
+        Err(XtaskError::Failed(format!(
+            "fuzzing failed:{}",
+            lines.concat()
+        )))
     }
 }
 
@@ -162,11 +165,11 @@ mod tests {
 
     const DONE: &str = "#51588\tDONE   cov: 1934 ft: 5999 corp: 1011/85Kb lim: 131 exec/s: 566";
 
-    fn after(lines: &[&str], status: i32) -> Findings {
-        let mut outcome = Outcome::new("redact", 7);
+    fn after(lines: &[&str], status: i32) -> FuzzOutcomes {
+        let mut outcome = FuzzTargetOutcome::new("redact", 7);
         lines.iter().for_each(|line| outcome.read(line));
         outcome.end(ExitStatus::from_raw(status), Path::new("redact"));
-        Findings(vec![outcome])
+        FuzzOutcomes(vec![outcome])
     }
 
     #[test]

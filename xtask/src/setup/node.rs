@@ -7,19 +7,20 @@
 use std::process::Command;
 
 use crate::process;
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 /// The folder with `package.json` and the lock file.
 const LIST: &str = "crates/artel/tests/console";
 const LOCK: &str = "package-lock.json";
 
 /// Installs the packages unless they are up to date.
-pub(super) fn run() -> Result<(), Stop> {
+pub(super) fn run() -> Result<(), XtaskError> {
     let list = process::root().join(LIST);
     let folder = super::beside_the_build("console-node");
     let read = |path: &std::path::Path| {
-        std::fs::read(path)
-            .map_err(|cause| Stop::because(format!("`{}` cannot be read", path.display()), cause))
+        std::fs::read(path).map_err(|cause| {
+            XtaskError::because(format!("`{}` cannot be read", path.display()), cause)
+        })
     };
     let wanted = read(&list.join(LOCK))?;
     let stamp = folder.join("installed.json");
@@ -30,11 +31,12 @@ pub(super) fn run() -> Result<(), Stop> {
     super::remove(&folder)?;
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
-        std::fs::write(&path, bytes)
-            .map_err(|cause| Stop::because(format!("`{}` stays empty", path.display()), cause))
+        std::fs::write(&path, bytes).map_err(|cause| {
+            XtaskError::because(format!("`{}` stays empty", path.display()), cause)
+        })
     };
     std::fs::create_dir_all(&folder)
-        .map_err(|cause| Stop::because(format!("no folder `{}`", folder.display()), cause))?;
+        .map_err(|cause| XtaskError::because(format!("no folder `{}`", folder.display()), cause))?;
     write("package.json", &read(&list.join("package.json"))?)?;
     write(LOCK, &wanted)?;
     let mut npm = Command::new("npm");

@@ -10,23 +10,23 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::process;
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 /// Python packages that are installed together.
-struct Pack {
+struct PythonPackageSet {
     about: &'static str,
     /// File that lists every package with its version, in pip's format.
     list: &'static str,
     folder: &'static str,
 }
 
-const PACKS: [Pack; 2] = [
-    Pack {
+const PACKS: [PythonPackageSet; 2] = [
+    PythonPackageSet {
         about: "the providers' SDKs",
         list: "crates/artel-testkit/tests/sdk/requirements.txt",
         folder: "sdk-python",
     },
-    Pack {
+    PythonPackageSet {
         about: "schemathesis",
         list: "crates/artel/tests/console/requirements.txt",
         folder: "schemathesis",
@@ -37,7 +37,7 @@ const PACKS: [Pack; 2] = [
 const STAMP: &str = "installed.txt";
 
 /// Installs the sets that are not up to date.
-pub(super) fn run() -> Result<(), Stop> {
+pub(super) fn run() -> Result<(), XtaskError> {
     // Some packages are built for one version of Python.
     let version = python_version()?;
     PACKS
@@ -45,10 +45,10 @@ pub(super) fn run() -> Result<(), Stop> {
         .try_for_each(|pack| install(pack, version.trim()))
 }
 
-fn install(pack: &Pack, version: &str) -> Result<(), Stop> {
+fn install(pack: &PythonPackageSet, version: &str) -> Result<(), XtaskError> {
     let list = process::root().join(pack.list);
     let wanted = std::fs::read_to_string(&list)
-        .map_err(|cause| Stop::because(format!("`{}` cannot be read", pack.list), cause))?;
+        .map_err(|cause| XtaskError::because(format!("`{}` cannot be read", pack.list), cause))?;
     let wanted = format!("# {version}\n{wanted}");
     let folder = super::beside_the_build(pack.folder);
     let stamp = folder.join(STAMP);
@@ -58,8 +58,9 @@ fn install(pack: &Pack, version: &str) -> Result<(), Stop> {
     }
     super::remove(&folder)?;
     process::run(&mut installation(&list, &folder))?;
-    std::fs::write(&stamp, wanted)
-        .map_err(|cause| Stop::because(format!("`{}` cannot be written", stamp.display()), cause))
+    std::fs::write(&stamp, wanted).map_err(|cause| {
+        XtaskError::because(format!("`{}` cannot be written", stamp.display()), cause)
+    })
 }
 
 /// Returns the pip command that installs `list`. The list is complete, so pip resolves no
@@ -76,10 +77,10 @@ fn installation(list: &Path, folder: &Path) -> Command {
     command
 }
 
-fn python_version() -> Result<String, Stop> {
+fn python_version() -> Result<String, XtaskError> {
     let output = Command::new("python3")
         .arg("--version")
         .output()
-        .map_err(|cause| Stop::because("`python3` cannot be started", cause))?;
+        .map_err(|cause| XtaskError::because("`python3` cannot be started", cause))?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

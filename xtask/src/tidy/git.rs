@@ -7,7 +7,7 @@ use std::process::Command;
 use super::measure::CodePlace;
 use super::settings;
 use crate::process;
-use crate::stop::Stop;
+use crate::stop::XtaskError;
 
 const FILES: [&str; 6] = [
     "*.rs",
@@ -23,7 +23,7 @@ const FILES: [&str; 6] = [
 pub(super) struct AddedLines(BTreeMap<String, Vec<RangeInclusive<usize>>>);
 
 /// Returns the path and the text of every file that the gates read, new ones included.
-pub(super) fn texts() -> Result<Vec<(String, String)>, Stop> {
+pub(super) fn texts() -> Result<Vec<(String, String)>, XtaskError> {
     let args = ["ls-files", "-z", "-co", "--exclude-standard", "--"];
     let listed = git(args.into_iter().chain(FILES))?;
     let mut paths: Vec<&str> = listed.split('\0').filter(|it| !it.is_empty()).collect();
@@ -34,7 +34,8 @@ pub(super) fn texts() -> Result<Vec<(String, String)>, Stop> {
         let full = process::root().join(path);
         // A deleted file is listed until its deletion is committed.
         if full.is_file() {
-            let text = std::fs::read_to_string(&full).map_err(|it| Stop::because(path, it))?;
+            let text =
+                std::fs::read_to_string(&full).map_err(|it| XtaskError::because(path, it))?;
             texts.push((path.to_owned(), text));
         }
     }
@@ -93,14 +94,14 @@ fn added(hunk: &str) -> Option<RangeInclusive<usize>> {
     Some(start..=(start + count).saturating_sub(1))
 }
 
-fn git<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<String, Stop> {
+fn git<'a>(args: impl IntoIterator<Item = &'a str>) -> Result<String, XtaskError> {
     let mut command = Command::new("git");
     command.args(["-c", "core.quotePath=false"]).args(args);
     let output = command.current_dir(process::root()).output();
-    let output = output.map_err(|cause| Stop::because("`git` cannot be started", cause))?;
+    let output = output.map_err(|cause| XtaskError::because("`git` cannot be started", cause))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Stop::because(process::spell(&command), said.trim()));
+        return Err(XtaskError::because(process::spell(&command), said.trim()));
     }
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

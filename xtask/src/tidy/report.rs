@@ -3,14 +3,14 @@
 use super::git::AddedLines;
 use super::measure::{AllowanceVerdict, CodePlace, TidyMeasure};
 use super::settings::{PATH, TidySettings};
-use crate::table::Table;
+use crate::table::TextTable;
 
 /// So many places of one measure are printed with a failure.
 const MOST_PLACES: usize = 30;
 
 /// Returns the table of all measures.
 pub(super) fn table(measures: &[TidyMeasure], settings: &TidySettings) -> String {
-    let mut table = Table::new(["measure", "now", "allowed", "verdict"]);
+    let mut table = TextTable::new(["measure", "now", "allowed", "verdict"]);
     for measure in measures {
         let verdict = match measure.verdict(settings) {
             AllowanceVerdict::Met => "",
