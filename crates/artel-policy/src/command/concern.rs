@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::course::{PathDoubt, ShellWorkingDirectory};
-use super::reading::{CommandLaunch, ShellAnalysis};
+use super::reading::{CommandLaunch, ShellAnalysis, Step};
 use super::soften::PLAIN_WRITE;
 use super::verdict;
 use crate::programs::is_about_effects;
@@ -47,21 +47,21 @@ pub fn sensitive_read(reading: &ShellAnalysis, workspace: Option<&Path>) -> Opti
 
 fn sensitive_ground(reading: &ShellAnalysis, workspace: Option<&Path>) -> Option<PathDoubt> {
     let mut course = ShellWorkingDirectory::new(workspace);
-    for launch in &reading.launches {
-        let mut reads = launch.finding.reads.iter();
-        if let Some(ground) = reads.find_map(|path| course.read(path)) {
-            return Some(ground);
+    for step in reading.steps() {
+        let ground = match step {
+            Step::Open(one) if one.is_read() => course.read(&one.target.text),
+            Step::Open(_) => None,
+            Step::CommandLaunch(launch) => {
+                let mut reads = launch.finding.reads.iter();
+                reads.find_map(|path| course.read(path))
+            }
+        };
+        if ground.is_some() {
+            return ground;
         }
-        if verdict::is_change(launch) {
-            let _outside = course.change(&launch.words);
-        }
+        verdict::follow(&mut course, step);
     }
-    let course = ShellWorkingDirectory::new(workspace);
-    let mut redirections = reading.parts.iter().flat_map(|part| &part.redirections);
-    redirections.find_map(|one| {
-        let target = &one.target.text;
-        (one.operator == "<").then(|| course.read(target)).flatten()
-    })
+    None
 }
 
 /// Returns whether every program the text starts is known by its words.

@@ -36,7 +36,8 @@ impl<'a> ShellWorkingDirectory<'a> {
         }
     }
 
-    /// Follows a change of directory, or returns why it needs a question.
+    /// Follows a change of directory, or returns why it needs a question. A change into a
+    /// protected folder is followed as well, because the commands after it work there.
     pub(super) fn change(&mut self, words: &[String]) -> Option<PathDoubt> {
         let mut operands = words
             .iter()
@@ -54,11 +55,9 @@ impl<'a> ShellWorkingDirectory<'a> {
         let Some(place) = self.resolve(&self.at, target) else {
             return Some(outside(target));
         };
-        if let Some(ground) = protected(&place.join("/")) {
-            return Some(guarded(ground, target));
-        }
         self.at = place;
-        None
+        let ground = protected(&self.at.join("/"))?;
+        Some(guarded(ground, target))
     }
 
     /// Returns whether the line has changed to another directory below the root of the

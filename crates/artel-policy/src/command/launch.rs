@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::guard;
 use super::opinion;
-use super::reading::{CommandLaunch, ShellAnalysis, SimpleShellCommand};
+use super::reading::{CommandLaunch, PlacedRedirection, ShellAnalysis, SimpleShellCommand};
 use super::scan::{MAX_PARTS, ShellScanResult, scan};
 use super::soften::soften;
 use crate::programs::{CommandDoubt, NestedCommand, is_known, launched_by, look, same_program};
@@ -71,6 +71,13 @@ fn follow(reading: &mut ShellAnalysis, found: &ShellScanResult, depth: usize) {
         if let Some(text) = renamed.meant(&words) {
             hint(reading, &text, depth + 1);
         }
+        // The shell opens the files of a command before it launches the command.
+        let launches_before = reading.launches.len();
+        let placed = part.redirections.iter().map(|one| PlacedRedirection {
+            redirection: one.clone(),
+            launches_before,
+        });
+        reading.redirections.extend(placed);
         if !words.is_empty() {
             let next = CommandLaunch {
                 words,

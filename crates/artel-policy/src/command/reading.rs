@@ -59,11 +59,28 @@ pub(super) struct CommandLaunch {
     pub(super) finding: CommandAssessment,
 }
 
+/// A redirection, with the number of commands launched before the shell opens its file.
+#[derive(Debug, Clone)]
+pub(super) struct PlacedRedirection {
+    pub(super) redirection: ShellRedirection,
+    pub(super) launches_before: usize,
+}
+
+/// One thing that the shell does when it runs a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step<'a> {
+    Open(&'a ShellRedirection),
+    CommandLaunch(&'a CommandLaunch),
+}
+
 /// A parsed shell text.
 #[derive(Debug, Default)]
 pub struct ShellAnalysis {
     pub(super) parts: Vec<SimpleShellCommand>,
     pub(super) launches: Vec<CommandLaunch>,
+    /// The redirections of the text and of every script in it, in the order in which the
+    /// shell opens them.
+    pub(super) redirections: Vec<PlacedRedirection>,
     /// Commands in text that may be fed to a shell. Bans apply to them too.
     pub(super) hints: Vec<Vec<String>>,
     /// Commands it may run under other names or through unknown programs. Only bans and the
@@ -170,6 +187,11 @@ impl ShellRedirection {
         self.operator.contains('>')
     }
 
+    /// Returns whether it reads a named file. A here-document does not name one.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.operator, "<" | "<>")
+    }
+
     /// Returns whether it writes to a named file and does nothing else.
     pub(super) fn is_plain_write(&self) -> bool {
         matches!(self.operator, ">" | ">>")
@@ -207,6 +229,22 @@ impl ShellAnalysis {
     pub fn words(&self) -> impl Iterator<Item = &[String]> {
         let launched = self.launches.iter().map(|launch| launch.words.as_slice());
         launched.chain(self.hints.iter().map(Vec::as_slice))
+    }
+
+    /// Returns the launches and redirections in the order in which the shell handles them. A
+    /// change of directory affects the steps after it.
+    pub(super) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        let mut opened = self.redirections.iter().peekable();
+        let mut launched = self.launches.iter().enumerate().peekable();
+        std::iter::from_fn(move || {
+            let next = launched.peek().map_or(usize::MAX, |(at, _)| *at);
+            if let Some(one) = opened.next_if(|one| one.launches_before <= next) {
+                return Some(Step::Open(&one.redirection));
+            }
+            launched
+                .next()
+                .map(|(_, launch)| Step::CommandLaunch(launch))
+        })
     }
 
     /// Like [`ShellAnalysis::words`], with the other commands that may be run.

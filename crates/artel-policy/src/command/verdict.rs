@@ -5,7 +5,7 @@ use std::path::Path;
 use super::CommandOrigin;
 use super::course::{PathDoubt, ShellWorkingDirectory};
 use super::own::own_command;
-use super::reading::{CommandLaunch, ShellAnalysis, is_assignable};
+use super::reading::{CommandLaunch, ShellAnalysis, ShellRedirection, Step, is_assignable};
 use super::soften::PLAIN_WRITE;
 use crate::programs::CommandDoubt;
 use crate::rules::{PathUse, PolicyRule, PolicyRuleSet};
@@ -118,49 +118,56 @@ fn path_rule<'a>(
     let rules = || rules.iter().filter(|rule| rule.names_something());
     rules().next()?;
     let mut course = ShellWorkingDirectory::new(workspace);
-    for launch in &reading.launches {
+    for step in reading.steps() {
+        let uses = match step {
+            Step::Open(one) => opened(one, &course),
+            Step::CommandLaunch(launch) => named(launch, &course),
+        };
         let touches = |rule: &&PolicyRule| {
-            let reads = launch
-                .finding
-                .reads
-                .iter()
-                .flat_map(|path| course.places(path));
-            let writes = launch
-                .finding
-                .writes
-                .iter()
-                .flat_map(|path| course.places(path));
-            reads
-                .into_iter()
-                .any(|place| rule.catches_path(PathUse::Reading, &place))
-                || writes
-                    .into_iter()
-                    .any(|place| rule.catches_path(PathUse::Writing, &place))
+            let mut uses = uses.iter();
+            uses.any(|(path_use, place)| rule.catches_path(*path_use, place))
         };
         if let Some(rule) = rules().find(touches) {
             return Some(rule);
         }
-        if is_change(launch) {
-            let _outside = course.change(&launch.words);
-        }
+        follow(&mut course, step);
     }
-    let course = ShellWorkingDirectory::new(workspace);
-    let redirections = reading.parts.iter().flat_map(|part| &part.redirections);
-    // A here-document does not name a file.
-    let redirected: Vec<_> = redirections
-        .filter(|one| one.is_write() || one.operator == "<")
-        .map(|one| (one.is_write(), course.places(&one.target.text)))
-        .collect();
-    rules().find(|rule| {
-        redirected.iter().any(|(is_write, places)| {
-            let mut places = places.iter();
-            if *is_write {
-                places.any(|place| rule.catches_path(PathUse::Writing, place))
-            } else {
-                places.any(|place| rule.catches_path(PathUse::Reading, place))
-            }
-        })
-    })
+    None
+}
+
+/// Returns the places that a redirection opens, each with its use.
+fn opened(
+    redirection: &ShellRedirection,
+    course: &ShellWorkingDirectory<'_>,
+) -> Vec<(PathUse, String)> {
+    let reads = redirection.is_read().then_some(PathUse::Reading);
+    let writes = redirection.is_write().then_some(PathUse::Writing);
+    let uses = reads.into_iter().chain(writes);
+    let places = |path_use| {
+        let places = course.places(&redirection.target.text);
+        places.into_iter().map(move |place| (path_use, place))
+    };
+    uses.flat_map(places).collect()
+}
+
+/// Returns the places that the words of a command name, each with its use.
+fn named(launch: &CommandLaunch, course: &ShellWorkingDirectory<'_>) -> Vec<(PathUse, String)> {
+    let of = |path_use, paths: &[String]| {
+        let places = paths.iter().flat_map(|path| course.places(path));
+        places.map(|place| (path_use, place)).collect::<Vec<_>>()
+    };
+    let mut uses = of(PathUse::Reading, &launch.finding.reads);
+    uses.extend(of(PathUse::Writing, &launch.finding.writes));
+    uses
+}
+
+/// Follows a change of directory, even if the change itself needs a question.
+pub(super) fn follow(course: &mut ShellWorkingDirectory<'_>, step: Step<'_>) {
+    if let Step::CommandLaunch(launch) = step
+        && is_change(launch)
+    {
+        let _question = course.change(&launch.words);
+    }
 }
 
 fn denied(
@@ -227,14 +234,16 @@ fn question(
         let reason = "it uses Artel's own command line or interface";
         return Some(ask("ask.own-command", reason));
     }
-    let course = ShellWorkingDirectory::new(workspace);
-    for redirection in reading.parts.iter().flat_map(|part| &part.redirections) {
-        if redirection.is_write()
-            && !redirection.is_harmless()
-            && let Some(ground) = course.write(&redirection.target.text)
+    let mut course = ShellWorkingDirectory::new(workspace);
+    for step in reading.steps() {
+        if let Step::Open(one) = step
+            && one.is_write()
+            && !one.is_harmless()
+            && let Some(ground) = course.write(&one.target.text)
         {
             return Some(ask_for(&ground));
         }
+        follow(&mut course, step);
     }
     let is_judged =
         reading.writes_plainly && workspace.is_some() && setting == CommandOrigin::Person;
@@ -343,7 +352,7 @@ fn paths(launch: &CommandLaunch, course: &mut ShellWorkingDirectory<'_>) -> Opti
     written.or_else(|| reads.filter_map(|path| course.read(path)).next())
 }
 
-pub(super) fn is_change(launch: &CommandLaunch) -> bool {
+fn is_change(launch: &CommandLaunch) -> bool {
     matches!(launch.words[0].as_str(), "cd" | "pushd")
 }
 

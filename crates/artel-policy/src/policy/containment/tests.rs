@@ -446,6 +446,9 @@ fn a_file_that_may_hold_keys_is_asked_about_by_name() {
         "x=1; cat .env; echo $x",
         "cat < .env",
         "for i in 1; do cat .env; done",
+        "cd sub && cat < .env",
+        "sh -c 'cat < .env'",
+        "cat <> .env",
     ] {
         let decision = decide(&engineer(), command, &inside());
         assert_eq!(
@@ -455,6 +458,43 @@ fn a_file_that_may_hold_keys_is_asked_about_by_name() {
         );
         assert!(
             decision.reason.contains("`.env` may hold secrets"),
+            "{command}: {decision:?}"
+        );
+    }
+}
+
+/// Also where it is the folder that says so.
+#[test]
+fn a_file_in_a_folder_of_keys_is_asked_about_wherever_it_is_named_from() {
+    for command in [
+        "cat .config/gh/hosts.yml",
+        "cat < .config/gh/hosts.yml",
+        "cd .config && cat gh/hosts.yml",
+        "cd .config && cat < gh/hosts.yml",
+        "cd run; cat < secrets/key",
+        "cd .vscode && cat < ../.config/gh/hosts.yml",
+        "cd src && cat < ../.config/gh/hosts.yml",
+        "sh -c 'cd .config && cat < gh/hosts.yml'",
+    ] {
+        let decision = decide(&engineer(), command, &inside());
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Ask,
+            "{command}: {decision:?}"
+        );
+        assert!(
+            decision.reason.contains("may hold secrets"),
+            "{command}: {decision:?}"
+        );
+    }
+    for command in [
+        "cd src && cat < gh/hosts.yml",
+        "cd .config && cd .. && cat < gh/hosts.yml",
+    ] {
+        let decision = decide(&engineer(), command, &inside());
+        assert_eq!(
+            decision.answer,
+            PolicyAnswer::Allow,
             "{command}: {decision:?}"
         );
     }
