@@ -7,6 +7,7 @@
 //! programs are theirs and are never asked about.
 
 use std::collections::{BTreeMap, HashMap};
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 
 use artel_journal::{EventBatch, EventFilter, EventQuery, Journal, JournalReader};
@@ -44,8 +45,37 @@ pub(crate) struct PlacedFiles {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnseenFile {
     pub file: PathBuf,
-    /// BLAKE3 hash of its bytes, in hex.
-    pub hash: String,
+    /// BLAKE3 hash of its bytes, in hex. `None` if it cannot be read whole: nobody can review
+    /// such a file.
+    pub hash: Option<String>,
+}
+
+impl UnseenFile {
+    /// Reads a file that a run put in place. Returns `None` if it is gone.
+    fn at(file: &Path) -> Option<Self> {
+        match file.symlink_metadata() {
+            // Files in a folder are listed under their own paths.
+            Ok(about) if about.is_dir() => return None,
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return None,
+            Ok(_) | Err(_) => {}
+        }
+        // A link is hashed as its target, because the target is in force.
+        let real = file.canonicalize().ok();
+        let bytes = real.and_then(|real| artel_files::read_bounded(&real, LARGEST).ok());
+        Some(Self {
+            file: file.to_owned(),
+            hash: bytes.map(|bytes| blake3::hash(&bytes).to_hex().to_string()),
+        })
+    }
+
+    /// Returns its name for an error message.
+    fn named(&self) -> String {
+        let file = self.file.display();
+        match self.hash {
+            Some(_) => format!("`{file}`"),
+            None => format!("`{file}` (which cannot be read whole)"),
+        }
+    }
 }
 
 impl PlacedFiles {
@@ -146,12 +176,7 @@ impl Workshop {
             if seen.get(file).is_some_and(|seen| seen > seq) {
                 continue;
             }
-            if let Ok(bytes) = artel_files::read_bounded(file, LARGEST) {
-                unseen.push(UnseenFile {
-                    file: file.clone(),
-                    hash: blake3::hash(&bytes).to_hex().to_string(),
-                });
-            }
+            unseen.extend(UnseenFile::at(file));
         }
         Ok(unseen)
     }
@@ -165,7 +190,7 @@ impl Workshop {
         let named: Vec<_> = unseen
             .iter()
             .take(MOST_NAMED)
-            .map(|it| format!("`{}`", it.file.display()))
+            .map(UnseenFile::named)
             .collect();
         let what = format!(
             "a run put {} into the workshop that you have not reviewed: {}",
@@ -188,10 +213,11 @@ impl Workshop {
     }
 
     /// Records that a person trusts the unreviewed files as they are now, and returns those
-    /// files.
+    /// files. Files that cannot be read whole are returned too, but not trusted, because nobody
+    /// has reviewed them.
     pub fn trust_unseen(&self) -> Result<Vec<UnseenFile>, Failure> {
         let unseen = self.unseen_files(&*self.reader()?)?;
-        if unseen.is_empty() {
+        if unseen.iter().all(|it| it.hash.is_none()) {
             return Ok(unseen);
         }
         let OpenWorkshopJournal { journal, .. } = self.open()?;
@@ -200,14 +226,14 @@ impl Workshop {
     }
 
     fn record_trusted(&self, journal: &Journal, files: &[UnseenFile]) -> Result<(), Failure> {
-        let drafts = files.iter().map(|it| {
+        let drafts = files.iter().filter_map(|it| {
             let file = it.file.display().to_string();
-            let hash = it.hash.clone();
-            self.draft(WorkshopFileTrusted {
+            let hash = it.hash.clone()?;
+            let trusted = WorkshopFileTrusted {
                 file: file.clone(),
                 hash,
-            })
-            .on(file)
+            };
+            Some(self.draft(trusted).on(file))
         });
         journal.append(EventBatch::of(drafts)).wait()?;
         Ok(())

@@ -97,13 +97,17 @@ fn own_files(workshop: &Workshop) -> Vec<DoctorCheck> {
         ));
     }
     for unseen in workshop.unseen_files(&reader).unwrap_or_default() {
+        let advice = match unseen.hash {
+            Some(_) => "review it, then delete it or run `artel workshop trust`",
+            None => "it cannot be read whole, so delete it",
+        };
         checks.push(DoctorCheck::problem(
             "trust",
             format!(
                 "a run put `{}` into the workshop, and you have not reviewed it",
                 unseen.file.display()
             ),
-            "review it, then delete it or run `artel workshop trust`",
+            advice,
         ));
     }
     checks

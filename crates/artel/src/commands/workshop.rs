@@ -50,10 +50,12 @@ pub(crate) fn run(
             screen.notes(&trusted.notes);
             for seen in trusted.done.trust_unseen()? {
                 let file = harmless(&seen.file.display().to_string());
-                screen.notes(&[format!(
-                    "`{file}` counts as it is now ({})",
-                    &seen.hash[..16]
-                )]);
+                screen.notes(&[match &seen.hash {
+                    Some(hash) => format!("`{file}` counts as it is now ({})", &hash[..16]),
+                    None => {
+                        format!("`{file}` cannot be read whole, so nobody reviews it; delete it")
+                    }
+                }]);
             }
             (trusted.done, "trusted")
         }

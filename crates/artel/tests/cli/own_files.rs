@@ -470,6 +470,45 @@ fn what_a_merge_put_there_counts_as_little_as_what_a_run_put_there() {
     stand(&world, DONE, &world.project, []).expect(0);
 }
 
+/// Nobody can review a file that cannot be read, so it cannot be trusted either.
+#[test]
+fn configuration_that_cannot_be_read_whole_is_not_reviewed() {
+    let world = World::new();
+    let shop = &world.house.workshop;
+    let (large, link, other) = (
+        shop.join("Knowledge/Context/large.md"),
+        shop.join("Agents/engineer.md"),
+        shop.join("Agents/other.md"),
+    );
+    let file = fs::File::create(&large).unwrap();
+    file.set_len((8 << 20) + 1).unwrap();
+    symlink(world.project.join("made-later.md"), &link).unwrap();
+    let names = ["Knowledge/Context/large.md", "Agents/engineer.md"];
+    applied(&world.house, shop, &[names[0], names[1], "Agents/gone.md"]);
+    let refused = stand(&world, DONE, &world.project, ["--yes"]).fails_last(3, "W009");
+    let unreadable = |name: &str| format!("{name}` (which cannot be read whole)");
+    refused
+        .says(&unreadable(names[0]))
+        .says(&unreadable(names[1]));
+    let doctor = world.artel(["doctor"]).run();
+    let count = doctor.out.matches("you have not reviewed it").count();
+    assert_eq!(count, 2, "{}", doctor.out);
+    let seen = world.ok(["workshop", "trust"]);
+    let count = seen.err.matches("cannot be read whole").count();
+    assert_eq!(count, 2, "{}", seen.err);
+    stand(&world, DONE, &world.project, ["--yes"]).fails_last(3, "W009");
+    // A link to a readable file can be reviewed.
+    fs::remove_file(&large).unwrap();
+    fs::remove_file(&link).unwrap();
+    fs::write(&other, "").unwrap();
+    symlink(&other, &link).unwrap();
+    stand(&world, DONE, &world.project, ["--yes"]).fails_last(3, "W009");
+    let seen = world.ok(["workshop", "trust"]);
+    assert!(seen.err.contains("counts as it is now"), "{}", seen.err);
+    let doctor = world.artel(["doctor"]).run().out;
+    assert!(!doctor.contains("you have not reviewed it"), "{doctor}");
+}
+
 #[test]
 fn a_request_that_a_run_put_into_the_inbox_is_nobodys() {
     let world = World::new();
