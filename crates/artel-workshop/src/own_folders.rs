@@ -44,9 +44,6 @@ const LINKING: &[&str] = &["Agents", "Inbox", "Knowledge", "Policy", "Skills", "
 /// into it.
 const MOST_LOOKED_AT: usize = 50_000;
 
-/// Maximum number of entries of one folder that are checked for links.
-const MOST_LINKS: usize = 1_000;
-
 /// The own files and folders of this user's workshops.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnFolders {
@@ -269,8 +266,7 @@ fn identity_of(path: &Path) -> Option<FileIdentity> {
 fn links_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_link = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-    let links = entries.take(MOST_LINKS).filter(is_link);
-    links.map(|entry| entry.path()).collect()
+    entries.filter(is_link).map(|entry| entry.path()).collect()
 }
 
 /// Returns the mount points in the kernel's list: the fifth word of each line, with spaces
@@ -353,6 +349,27 @@ mod tests {
                 "{of:?}"
             );
         }
+    }
+
+    #[test]
+    fn links_are_own_however_much_lies_beside_them() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path().canonicalize().unwrap();
+        let root = workshop(&home, "shop");
+        let code = home.join("code");
+        fs::create_dir(&code).unwrap();
+        for number in 0..3_000 {
+            let name = format!("{number}.md");
+            let place = root.join("Inbox").join(&name);
+            if number % 100 == 0 {
+                fs::write(code.join(&name), "").unwrap();
+                symlink(code.join(&name), place).unwrap();
+            } else {
+                fs::write(place, "").unwrap();
+            }
+        }
+        let known = OwnFolders::of(std::slice::from_ref(&root), Vec::new());
+        assert_eq!(known.within(&code).len(), 30);
     }
 
     #[test]
