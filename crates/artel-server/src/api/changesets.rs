@@ -277,7 +277,7 @@ impl ChangesetDetailsReply {
     }
 }
 
-/// Shows the diff of a changeset: as JSON, or as plain text with `Accept: text/plain`.
+/// Shows the diff of a changeset, as JSON or (`Accept: text/plain`) as text. Needs the full view.
 #[utoipa::path(get, path = "/api/v1/changesets/{id}/diff", tag = "changesets",
     operation_id = "diffChangeset",
     params(("id" = String, Path, description = "Its id, or how its trace begins")),
@@ -289,6 +289,7 @@ pub(super) async fn diff(
     ApiPathParams(id): ApiPathParams<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
+    by.eyes(Some("full"))?;
     // It waits for git.
     let by = by.beside_the_line();
     let done = by.does(move |workshop| {

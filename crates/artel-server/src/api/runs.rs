@@ -259,7 +259,7 @@ pub(super) async fn show(
     done.await.map(Json)
 }
 
-/// Shows the changes that a finished run would put in place.
+/// Shows the changes that a finished run would put in place. Needs the full view.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/diff", tag = "runs", operation_id = "diffRun",
     params(("id" = String, Path, description = "Its id, or how it begins")),
     extensions(("x-role" = json!("developer"))),
@@ -268,6 +268,7 @@ pub(super) async fn diff(
     by: AuthorizedCaller<Developer>,
     ApiPathParams(id): ApiPathParams<String>,
 ) -> ApiResult<RunDiffReply> {
+    by.eyes(Some("full"))?;
     // It waits for git.
     let by = by.beside_the_line();
     let done = by.does(move |workshop| {

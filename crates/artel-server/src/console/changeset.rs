@@ -33,8 +33,9 @@ pub(super) struct ChangesetPage {
     /// Explanations of the words about evidence.
     pub(super) legend: Vec<EvidenceTerm>,
     pub(super) decisions: Vec<ChangesetPageDecisionRow>,
-    /// Whether the viewer sees the diff and may decide about the changeset.
     pub(super) can_decide: bool,
+    /// Whether the viewer sees the diff.
+    pub(super) sees_lines: bool,
     pub(super) is_side: bool,
     pub(super) diff: Vec<FileDiff>,
     /// The number of the only file shown, if there is one.
@@ -124,7 +125,8 @@ fn gather(
     wanted: &ChangesetPageQuery,
 ) -> Result<ChangesetPage, Failure> {
     let it = site.workshop.changeset(id)?;
-    let diff = match (site.is_developer(), &it.patch) {
+    let sees_lines = site.is_developer() && site.sees_all();
+    let diff = match (sees_lines, &it.patch) {
         (false, _) => Ok(String::new()),
         (true, Some(patch)) => Ok(patch.clone()),
         (true, None) => site.workshop.changeset_diff(id),
@@ -160,6 +162,7 @@ fn gather(
         proofs,
         decisions: it.decisions.iter().map(decision).collect(),
         can_decide: site.is_developer(),
+        sees_lines,
         only: wanted.file,
         is_side,
         diff,

@@ -461,6 +461,7 @@ fn a_changeset_shows_text_as_text() {
                 more: hostile(),
             }],
             can_decide: true,
+            sees_lines: true,
             is_side,
             only: Some(1),
             diff: changeset::parse(&diff),

@@ -164,6 +164,47 @@ fn every_page_is_there_and_shows_as_much_as_the_role_sees() {
     }
 }
 
+/// The contents of files are part of the full view, over HTTP and in the console.
+#[test]
+fn what_differs_is_for_those_who_see_runs_in_full() {
+    let served = Served::new();
+    let token = |role: &str| {
+        let words = ["token", "create", "--role", role, "--name", role, "--json"];
+        let made = served.town.artel(words).run().expect(0).json();
+        format!("Authorization: Bearer {}", made["token"].as_str().unwrap())
+    };
+    let (admin, developer) = (token("admin"), token("developer"));
+    let cookie = served.login("developer");
+    let (id, listen) = (&served.id, &served.listen);
+    let ask = |path: &str| served.send_to(listen, path, &developer);
+    let shown = format!("/api/v1/changesets/{id}");
+    let seen: serde_json::Value = serde_json::from_str(&ask(&shown).2).unwrap();
+    let run = format!("/api/v1/runs/{}/diff", seen["run"].as_str().unwrap());
+    for sees_lines in [true, false] {
+        if !sees_lines {
+            let body = "{\"developer\":\"summary\"}";
+            let (status, _, body) = served.exchange(&format!(
+                "POST /api/v1/visibility HTTP/1.1\r\nHost: {listen}\r\n{admin}\r\n\
+                 Content-Type: application/json\r\nContent-Length: {}\r\n\
+                 Connection: close\r\n\r\n{body}",
+                body.len()
+            ));
+            assert_eq!(status, 200, "{body}");
+        }
+        let (status, _, body) = ask(&format!("{shown}/diff"));
+        assert_eq!(status, if sees_lines { 200 } else { 403 }, "{body}");
+        assert_eq!(body.contains("def add"), sees_lines, "{body}");
+        let (status, _, body) = ask(&run);
+        assert_eq!(status != 403, sees_lines, "{body}");
+        let (status, _, body) = served.send(&format!("/changesets/{id}"), &cookie);
+        assert_eq!(status, 200, "{body}");
+        assert_eq!(body.contains("id=\"file-1\""), sees_lines, "{body}");
+        assert_eq!(body.contains("side by side"), sees_lines, "{body}");
+        // They may still merge.
+        assert!(body.contains("data-said=\"Merged\""), "{body}");
+    }
+}
+
 #[test]
 fn what_is_not_there_says_so_on_a_page() {
     let served = Served::new();
