@@ -21,7 +21,7 @@ use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use line::{ClippedOutputLine, UnfinishedOutputLine};
 use marks::{MarkedLineRange, OutputLineMarks};
 pub use show::render;
-pub use visible::{marked, visible};
+pub use visible::{is_hidden, marked, visible};
 
 /// Limits on the part of the output that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use artel_rules::excerpt::is_hidden;
 use artel_types::HookTrusted;
 
 use super::beside::HookSiblingFiles;
@@ -150,7 +151,8 @@ impl HookScriptFingerprint {
     }
 }
 
-/// Returns the hash that trust is bound to. Every part is hashed with its length.
+/// Returns the hash that trust is bound to. Every part is hashed with its length, and every
+/// list with its count, so that entries of one list cannot pass for entries of another.
 fn hash(
     hook: &Hook,
     command: &str,
@@ -161,15 +163,26 @@ fn hash(
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
-    // Earlier trust in a command without files never covered any files.
-    put(match files {
-        [] if beside.files.is_empty() => b"artel hook 1",
-        _ => b"artel hook 2",
-    });
+    let writes = &hook.profile.write;
+    // A command without files has a single list, which no other can be confused with, so
+    // trust from before there were counts stays valid. `artel hook 2` hashed files without
+    // counts.
+    let has_files = !files.is_empty() || !beside.files.is_empty();
+    let format = if has_files {
+        "artel hook 3"
+    } else {
+        "artel hook 1"
+    };
+    put(format.as_bytes());
     put(hook.event.name().as_bytes());
     put(hook.matcher.text().as_bytes());
     put(command.as_bytes());
-    for path in &hook.profile.write {
+    if has_files {
+        for count in [writes.len(), files.len(), beside.files.len()] {
+            put(&(count as u64).to_le_bytes());
+        }
+    }
+    for path in writes {
         put(path.as_os_str().as_encoded_bytes());
     }
     put(b"files");
@@ -257,11 +270,7 @@ fn matcher(hook: &Hook) -> &str {
 /// Escapes characters that could deceive the eye.
 fn visible(text: &str) -> String {
     let letter = |letter: char| {
-        let is_invisible = matches!(
-            letter,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
-        );
-        if letter.is_control() || is_invisible {
+        if letter.is_control() || is_hidden(letter) {
             return letter.escape_default().to_string();
         }
         letter.to_string()
@@ -324,12 +333,62 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_what_is_named_and_what_lies_beside_is_not_confused() {
+        let file = |word: &str| HookCommandFile {
+            word: word.to_owned(),
+            path: word.into(),
+            hash: Some(blake3::hash(b"true")),
+        };
+        let beside = |names: &[&str]| HookSiblingFiles {
+            files: { names.iter() }
+                .map(|name| (name.into(), blake3::hash(b"true")))
+                .collect(),
+            is_cut: false,
+        };
+        let hook = hook("./a b");
+        let of = |files: &[HookCommandFile], beside: &HookSiblingFiles| {
+            hash(&hook, "./a b", (files, beside))
+        };
+        assert_ne!(
+            of(&[file("a"), file("b")], &beside(&[])),
+            of(&[file("a")], &beside(&["b"]))
+        );
+        assert_ne!(
+            of(&[file("a")], &beside(&["b"])),
+            of(&[], &beside(&["a", "b"]))
+        );
+    }
+
+    /// Nobody is asked again about a hook whose old hash was unambiguous.
+    #[test]
+    fn trust_in_a_command_that_names_no_file_holds_from_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut hasher = blake3::Hasher::new();
+        let words = [
+            "artel hook 1",
+            "PreToolUse",
+            "Bash",
+            "make lint",
+            "target",
+            "files",
+        ];
+        for word in words {
+            hasher.update(&(word.len() as u64).to_le_bytes());
+            hasher.update(word.as_bytes());
+        }
+        let mut lint = hook("make lint");
+        lint.profile.write = vec!["target".into()];
+        let before = hasher.finalize().to_hex().to_string();
+        assert_eq!(hash_of(&lint, dir.path()), before);
+    }
+
+    #[test]
     fn the_persons_own_hooks_are_no_strangers_and_the_rest_is_shown() {
         let dir = tempfile::tempdir().unwrap();
-        let mut own = hook("make\u{202e}");
+        let mut own = hook("make\u{202e}\t\u{ad}");
         let lines = strangers(&[own.clone(), own.clone()], dir.path(), &BTreeSet::new());
         assert_eq!(lines.len(), 1);
-        assert_eq!(lines[0].lines[2], "runs      make\\u{202e}");
+        assert_eq!(lines[0].lines[2], "runs      make\\u{202e}\\t\\u{ad}");
         own.source = HookSource::User("/home/ada/artel.toml".into());
         assert!(strangers(&[own], dir.path(), &BTreeSet::new()).is_empty());
     }

@@ -109,8 +109,9 @@ fn plain(bytes: &[u8]) -> String {
     plain
 }
 
-/// Returns whether a character is invisible, or changes the look of others.
-fn is_hidden(c: char) -> bool {
+/// Returns whether a character is invisible, or changes the look of others. A tab counts as
+/// visible, a line end as hidden.
+pub fn is_hidden(c: char) -> bool {
     if c == '\t' {
         return false;
     }

@@ -236,6 +236,15 @@ fn everything_wrong_with_a_step_is_said_by_number_and_title() {
         ),
         (|it| it.work = "a\u{202e}b".into(), "U+202E", "take it out"),
         (|it| it.work = "a\u{1b}[2Jb".into(), "U+001B", "take it out"),
+        (|it| it.work = "a\u{200b}b".into(), "U+200B", "take it out"),
+        (|it| it.work = "a\u{200d}b".into(), "U+200D", "take it out"),
+        (
+            |it| it.work = "é\u{200d}\u{200d}é".into(),
+            "U+200D",
+            "take it out",
+        ),
+        (|it| it.work = "a\u{2060}b".into(), "U+2060", "take it out"),
+        (|it| it.work = "a\u{ad}b".into(), "U+00AD", "take it out"),
         (
             |it| it.work = "x".repeat(LONGEST_TEXT + 1),
             "20001 characters",
@@ -346,6 +355,7 @@ fn what_a_step_may_well_say_is_no_problem() {
             it.check = String::new();
         },
         |it| it.work = "Emoji 👩‍💻 and\ttabs\n".into(),
+        |it| it.work = "می\u{200c}خواهم".into(),
     ];
     for (at, change) in table.iter().enumerate() {
         assert_eq!(with(change), Vec::<String>::new(), "{at}");

@@ -4,6 +4,7 @@
 use artel_types::plan::{Plan, PlanStep};
 
 use super::{LONGEST_ENTRY, LONGEST_TEXT, LONGEST_TITLE, MOST_ENTRIES};
+use crate::excerpt::is_hidden;
 use crate::plan::problem::PlanProblem;
 
 /// A problem and its remedy.
@@ -71,7 +72,7 @@ fn bounded(name: &str, text: &str, longest: usize) -> Option<PlanBoundsFault> {
             format!("use at most {longest}"),
         ));
     }
-    let letter = text.chars().find(|letter| is_unseen(*letter))?;
+    let letter = unseen(text)?;
     Some((
         format!(
             "its {name} holds a character that cannot be seen, U+{:04X}",
@@ -97,12 +98,20 @@ fn entries<'e>(name: &str, entries: impl Iterator<Item = &'e str>) -> Vec<PlanBo
     faults
 }
 
-/// Returns whether a character hides text from the reader, or moves it elsewhere on a
-/// screen.
-fn is_unseen(letter: char) -> bool {
-    let is_break = letter == '\n' || letter == '\t';
-    (letter.is_control() && !is_break)
-        || matches!(letter,
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-            | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+/// Finds a character that hides text from the reader, or moves it elsewhere on a screen.
+/// Joiners in emoji, and in scripts that need them, are allowed.
+fn unseen(text: &str) -> Option<char> {
+    let can_be_joined = |letter: char| !letter.is_ascii() && !is_hidden(letter);
+    let mut letters = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        let joins = matches!(letter, '\u{200c}' | '\u{200d}')
+            && can_be_joined(before)
+            && letters.peek().is_some_and(|next| can_be_joined(*next));
+        if letter != '\n' && is_hidden(letter) && !joins {
+            return Some(letter);
+        }
+        before = letter;
+    }
+    None
 }
