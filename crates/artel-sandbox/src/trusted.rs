@@ -255,7 +255,7 @@ impl RunningTrustedProgram {
         let mut unsaid = call.stdin.as_slice();
         loop {
             let ready = self.ready().map_err(lost(call))?;
-            if ready.late {
+            if ready.late && !ready.ended {
                 return Err(TrustedProgramError::TimedOut {
                     program: call.program.clone(),
                     timeout: call.timeout,
@@ -280,8 +280,8 @@ impl RunningTrustedProgram {
                 }
             }
             // A child of the program may keep the streams open; the program's own output has
-            // been read.
-            if ready.ended || self.streams.iter().all(Option::is_none) {
+            // been read. If the streams end first, the program keeps the rest of its time.
+            if ready.ended {
                 let [stdout, stderr] = heard;
                 return Ok((stdout, stderr));
             }
@@ -308,14 +308,6 @@ impl RunningTrustedProgram {
 
     /// Kills what is left of the group, and returns how the program ended.
     fn end(&mut self) -> io::Result<std::process::ExitStatus> {
-        // The streams can end before the program does; it keeps the rest of its time.
-        if self.streams.iter().all(Option::is_none) {
-            let mut fds = [
-                PollFd::new(&self.timer, PollFlags::IN),
-                PollFd::new(&self.pidfd, PollFlags::IN),
-            ];
-            while poll(&mut fds, None) == Err(rustix::io::Errno::INTR) {}
-        }
         // The program is not reaped yet, so its group id still belongs to it.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         self.child.wait()
@@ -418,6 +410,27 @@ mod tests {
             run(&call),
             Err(TrustedProgramError::TimedOut { .. })
         ));
+    }
+
+    #[test]
+    fn a_call_that_says_nothing_more_still_has_its_time_and_no_more() {
+        let silent = "exec <&- >&- 2>&-";
+        let call = TrustedProgramCall {
+            timeout: Duration::from_millis(100),
+            ..shell(&format!("{silent}; while :; do :; done"))
+        };
+        assert!(matches!(
+            run(&call),
+            Err(TrustedProgramError::TimedOut { .. })
+        ));
+        let output = run(&shell(&format!("echo done; {silent}; exit 3"))).unwrap();
+        assert_eq!((output.stdout, output.code), (b"done\n".to_vec(), Some(3)));
+        // A program may still read its input after it closes its output.
+        let call = TrustedProgramCall {
+            stdin: vec![b'x'; 1 << 20],
+            ..shell("exec >&- 2>&-; [ \"$(/usr/bin/wc -c)\" -eq 1048576 ]")
+        };
+        assert_eq!(run(&call).unwrap().code, Some(0));
     }
 
     #[test]
