@@ -76,8 +76,8 @@ impl WriteLimitWatcher<'_> {
 }
 
 /// Counts the files in the writable folders. That means walking through them, so it is
-/// done only if the file system reports many new files, and takes a small share of the
-/// time.
+/// done only if a file system reports many new files or no count, and takes a small share
+/// of the time.
 #[derive(Debug)]
 pub(super) struct WritableFileCounter {
     folders: Vec<CountedFolder>,
@@ -127,14 +127,11 @@ impl WritableFileCounter {
         if look == FileCountTiming::IfItIsTime && began < self.next {
             return false;
         }
-        let made = self.folders.iter().map(CountedFolder::made).max().flatten();
-        // If the file system reports no count, the files are counted at the regular checks
-        // only.
-        let is_worth_it = match made {
-            Some(made) => made > self.most / WORTH_COUNTING,
-            None => look == FileCountTiming::IfItIsTime,
-        };
-        if !is_worth_it {
+        let made: Vec<_> = self.folders.iter().map(CountedFolder::made).collect();
+        // If a file system reports no count, its files have to be counted.
+        let is_worth_it =
+            |made: &Option<u64>| made.is_none_or(|it| it > self.most / WORTH_COUNTING);
+        if !made.iter().any(is_worth_it) {
             return false;
         }
         let mut walk = FileCountWalk {
@@ -146,7 +143,8 @@ impl WritableFileCounter {
         }
         let ended = now();
         self.next = ended + ended.saturating_sub(began).saturating_mul(SHARE);
-        let hides_many = !walk.is_whole && made.is_some_and(|made| made > self.most);
+        let mut made = made.into_iter().flatten();
+        let hides_many = !walk.is_whole && made.any(|made| made > self.most);
         walk.left == 0 || hides_many
     }
 }
@@ -239,4 +237,38 @@ fn written_by(pid: i32) -> (u64, u64) {
         found.and_then(|(_, count)| count.parse().ok()).unwrap_or(0)
     };
     (count("write_bytes"), count("cancelled_write_bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts the files in folders, each with the count that its file system reported at the
+    /// start.
+    fn are_too_many(folders: &[(&Path, Option<u64>)], most: u64) -> bool {
+        let counted = |(path, began): &(&Path, Option<u64>)| CountedFolder {
+            path: (*path).to_owned(),
+            began: *began,
+        };
+        let mut count = WritableFileCounter {
+            folders: folders.iter().map(counted).collect(),
+            most,
+            next: Duration::ZERO,
+        };
+        count.are_too_many(FileCountTiming::Now)
+    }
+
+    #[test]
+    fn files_are_counted_at_the_end_where_the_file_system_does_not_tell() {
+        let (full, empty) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for name in 0..10 {
+            fs::write(full.path().join(name.to_string()), "").unwrap();
+        }
+        assert!(are_too_many(&[(full.path(), None)], 10));
+        assert!(!are_too_many(&[(full.path(), None)], 11));
+        // A file system that reports no new files does not speak for the others.
+        let other = (empty.path(), Some(u64::MAX));
+        assert!(are_too_many(&[other, (full.path(), None)], 10));
+        assert!(!are_too_many(&[(full.path(), Some(u64::MAX))], 10));
+    }
 }
