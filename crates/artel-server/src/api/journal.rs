@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use artel_journal::{EventFilter, EventQuery, JournalError};
+use artel_journal::{EventFilter, EventQuery};
 use artel_types::{Failure, FailureCode, Timestamp};
 use artel_workshop::{RunVisibility, seen};
-use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use axum::{BoxError, Json};
 use futures_util::stream::unfold;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -158,40 +158,61 @@ struct JournalExportReader {
     after: Option<u64>,
 }
 
+/// A page of the journal as JSON lines, with the number of its last event. The number is `None`
+/// at the end of the journal.
+type Page = (Bytes, Option<u64>);
+
 impl JournalExportReader {
     /// Returns the next page as JSON lines.
     ///
     /// A read error aborts the response, so that nobody mistakes a part of the journal for
     /// the whole.
-    async fn next(&mut self) -> Option<Result<Bytes, JournalError>> {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         let after = self.after?;
         let (desk, eyes, filter) = (
             Arc::clone(&self.desk),
             self.eyes.clone(),
             self.filter.clone(),
         );
-        let read = tokio::task::spawn_blocking(move || {
+        let read = move || -> Result<Page, BoxError> {
             let asked = EventQuery::of(filter).after(after).limit(PAGE);
             let records = desk.reader().records(&asked)?;
             let next = records.last().map(|record| record.seq);
             let shown = records.iter().filter_map(|record| seen(&eyes, record));
-            let lines = shown.filter_map(|record| serde_json::to_string(&record).ok());
-            let text: String = lines.map(|line| line + "\n").collect();
+            let lines = shown.map(|record| Ok(serde_json::to_string(&record)? + "\n"));
+            let text = lines.collect::<Result<String, serde_json::Error>>()?;
             Ok((Bytes::from(text), next))
-        });
-        match read.await.ok()? {
-            Ok((_, None)) => {
-                self.after = None;
-                None
-            }
-            Ok((lines, next)) => {
-                self.after = next;
-                Some(Ok(lines))
-            }
-            Err(error) => {
-                self.after = None;
-                Some(Err(error))
-            }
+        };
+        let read = whole(read).await;
+        self.after = read.as_ref().map_or(None, |(_, next)| *next);
+        match read {
+            Ok((_, None)) => None,
+            Ok((lines, Some(_))) => Some(Ok(lines)),
+            Err(error) => Some(Err(error)),
         }
+    }
+}
+
+/// Reads on a thread that may block. A panic there is returned as an error, so that it does not
+/// look like the end of the journal.
+async fn whole<T: Send + 'static>(
+    read: impl FnOnce() -> Result<T, BoxError> + Send + 'static,
+) -> Result<T, BoxError> {
+    match tokio::task::spawn_blocking(read).await {
+        Ok(read) => read,
+        Err(stopped) => Err(stopped.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_while_a_page_is_read_is_no_end_of_the_journal() {
+        let read = whole(|| -> Result<Page, BoxError> { panic!("the disk is gone") }).await;
+        assert!(read.unwrap_err().to_string().contains("panic"));
+        let read = whole(|| Ok((Bytes::new(), None::<u64>))).await;
+        assert_eq!(read.unwrap().1, None);
     }
 }
