@@ -85,10 +85,12 @@ impl ProcessEnvironment {
         let secret = |(name, text): (&OsString, &OsString)| {
             let (name, text) = (name.to_string_lossy(), text.to_str()?.to_owned());
             let is_proxy = name.to_ascii_lowercase().ends_with("_proxy");
-            match says_secret(&name) {
-                true => Some(Secret::new(text.trim())),
-                false if is_proxy => password(&text).map(Secret::new),
-                false => None,
+            if says_secret(&name) {
+                Some(Secret::new(text.trim()))
+            } else if is_proxy {
+                password(&text).map(Secret::new)
+            } else {
+                None
             }
         };
         self.variables.iter().filter_map(secret).collect()

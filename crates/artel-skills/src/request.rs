@@ -212,15 +212,14 @@ fn other_lines(front: &str, map: &[(YamlKey, YamlNode)]) -> Vec<String> {
     }
     let theirs: Vec<&(YamlKey, YamlNode)> =
         map.iter().filter(|(key, _)| !is_field(&key.text)).collect();
-    match says(&kept.join("\n"), &theirs) {
-        true => kept,
-        // Several keys on a line, or a key over several lines: the entries are written one per
-        // line.
-        false => theirs
-            .iter()
-            .map(|(key, node)| on_one_line(key, node))
-            .collect(),
+    if says(&kept.join("\n"), &theirs) {
+        return kept;
     }
+    // Several keys on a line, or a key over several lines: the entries are written one per line.
+    theirs
+        .iter()
+        .map(|(key, node)| on_one_line(key, node))
+        .collect()
 }
 
 /// Returns whether the lines alone parse to exactly these entries.

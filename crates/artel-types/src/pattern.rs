@@ -14,11 +14,11 @@ const SIGNS: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 /// file name.
 pub fn literal_pattern(path: &str) -> String {
     let pattern = escaped(path, PatternDotSpelling::Plain);
-    match pattern.split(['/', '\\']).any(|part| part == "..") {
+    if pattern.split(['/', '\\']).any(|part| part == "..") {
         // Text that only looks like a way out of the project must not be taken for one.
-        true => escaped(path, PatternDotSpelling::Escaped),
-        false => pattern,
+        return escaped(path, PatternDotSpelling::Escaped);
     }
+    pattern
 }
 
 /// The spelling of a dot after another dot.

@@ -296,11 +296,12 @@ impl<'a> PlanSession<'a> {
             let work = self.workshop.work(trace)?;
             let mut value = object(self.workshop.request_value(&work));
             value.extend(outcome.value);
-            match self.followed {
+            if self.followed {
                 // The result comes after records and is marked, so that programs can tell
                 // it apart.
-                true => self.screen.value(&json!({ "result": value }))?,
-                false => self.screen.value(&value)?,
+                self.screen.value(&json!({ "result": value }))?;
+            } else {
+                self.screen.value(&value)?;
             }
         } else {
             for line in &outcome.lines {

@@ -202,12 +202,12 @@ impl AgentExecutor {
         }
         old.extend(new);
         let (without, still_lost) = self.with_old(held, &old, (&place, known))?;
-        match still_lost.is_empty() {
-            true => Ok((without, still_lost)),
-            // The code may refer to the new tests and fail to build without them, so the first run
-            // says more.
-            false => Ok((proofs, lost)),
+        if still_lost.is_empty() {
+            return Ok((without, still_lost));
         }
+        // The code may refer to the new tests and fail to build without them, so the first run
+        // says more.
+        Ok((proofs, lost))
     }
 
     /// Runs the suite on a tree with these files as they were before the first step.
