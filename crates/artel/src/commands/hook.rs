@@ -20,8 +20,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List the hooks of runs started here: what runs, when, where it is declared, whether
-    /// it is trusted
+    /// List the hooks of runs started here: what runs, when, who declared it, its trust
     #[command(after_help = "Example: artel hook list --json")]
     List {
         /// Include the hooks of a role

@@ -124,8 +124,7 @@ enum Command {
         /// The step, by its number or name
         step: String,
     },
-    /// Show how versions differ: the newest from the one before it, or from the one being
-    /// carried out
+    /// Show how versions differ: the newest from the one before it or the one in progress
     #[command(after_help = "Example: artel plan diff 5d2f41c0\n\
         Example: artel plan diff 5d2f41c0 1 3")]
     Diff {
