@@ -225,7 +225,7 @@ fn private_files(world: &World) {
     fs::create_dir(world.project.join("private")).unwrap();
     fs::write(world.project.join("private/key"), "before\n").unwrap();
     world.git();
-    fs::write(world.project.join("private/key"), "the value 4711\n").unwrap();
+    fs::write(world.project.join("private/key"), "the value 4711-plum\n").unwrap();
     fs::write(world.project.join("sales.csv"), "month,sum\nmar,3\n").unwrap();
     fs::write(world.project.join(".env"), "MODE=quick\n").unwrap();
     let look = "import glob\nfor n in glob.glob('pri*/k*'):\n    print(open(n).read())\n";
@@ -269,7 +269,7 @@ impl World {
 fn no_spelling_and_no_tool_shows_what_may_not_be_read() {
     let open = with_private_files(reads);
     open.task([]).run();
-    let shown = open.showed("4711");
+    let shown = open.showed("4711-plum");
     assert!(shown.len() > 20, "without a rule they do: {shown:?}");
     for rules in [
         "deny = [\"Read(private/**)\"]\n",
@@ -283,7 +283,7 @@ fn no_spelling_and_no_tool_shows_what_may_not_be_read() {
         let decided = world.all_decided();
         let allowed = decided.iter().filter(|it| it.answer == "allow").count();
         assert!(allowed >= 12, "{rules}: {decided:#?}");
-        assert_eq!(world.showed("4711"), Vec::<String>::new(), "{rules}");
+        assert_eq!(world.showed("4711-plum"), Vec::<String>::new(), "{rules}");
         // What else changed is shown as ever.
         let shown = world.showed("mar,3");
         assert!(shown.contains(&"git_show".to_owned()), "{rules}: {shown:?}");
@@ -328,9 +328,9 @@ fn skills_and_hooks_print_nothing_that_may_not_be_read() {
                 showing.count()
             };
             assert_eq!(said("mark"), 1, "{kind}: {events:#?}");
-            showed.push(said("4711"));
+            showed.push(said("4711-plum"));
         }
-        (showed, whole.contains("4711"))
+        (showed, whole.contains("4711-plum"))
     };
     assert_eq!(seen(""), (vec![4, 1], true), "without a rule they do");
     for rules in [
@@ -387,7 +387,11 @@ fn a_yes_lifts_the_wall_of_its_own_question() {
     let seen: Vec<bool> = events
         .iter()
         .filter(|event| event["payload"]["tool"] == "bash")
-        .map(|event| event["payload"]["observation"].to_string().contains("4711"))
+        .map(|event| {
+            event["payload"]["observation"]
+                .to_string()
+                .contains("4711-plum")
+        })
         .collect();
     assert_eq!(seen, [false, true], "{screen}");
 }

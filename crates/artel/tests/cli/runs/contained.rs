@@ -235,7 +235,7 @@ fn rules_of_the_person_are_not_talked_around() {
     let all: Vec<&str> = [&COMMITS[..], &MAKES, &READS].concat();
     let world = World::new(&script(&commands(&all)));
     fs::create_dir(world.project.join("private")).unwrap();
-    fs::write(world.project.join("private/key"), "the value 4711\n").unwrap();
+    fs::write(world.project.join("private/key"), "the value 4711-plum\n").unwrap();
     let look = "import glob\nfor n in glob.glob('pri*/k*'):\n    print(open(n).read())\n";
     fs::write(world.project.join("look.py"), look).unwrap();
     world.git();
@@ -251,7 +251,7 @@ fn rules_of_the_person_are_not_talked_around() {
     assert!(reads.iter().any(|it| it.1 == "allow"), "{reads:#?}");
     for event in world.events("tool.finished") {
         let seen = event["payload"]["observation"].to_string();
-        assert!(!seen.contains("4711"), "{seen}");
+        assert!(!seen.contains("4711-plum"), "{seen}");
     }
 }
 

@@ -91,7 +91,7 @@ fn passed(rules: &str) -> Passed {
     let is_longer = fs::read_to_string(tree("kept/k")).is_ok_and(|text| text != "k\n");
     changed.extend(is_longer.then_some("kept/k"));
     Passed {
-        shown: world.showed("4711"),
+        shown: world.showed("4711-plum"),
         changed,
     }
 }
