@@ -15,6 +15,7 @@ const LOOK_AHEAD: usize = 8;
 
 /// A recorded request with its reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "an object with `fingerprint`, `request` and `reply`")]
 pub struct CassetteTake {
     /// The [`fingerprint`] of the request. It is stored separately because a recording may have
     /// been cleaned of secrets, and then the request no longer matches it.

@@ -162,7 +162,7 @@ fn recordings_read_back() {
     assert_eq!(Cassette::read_jsonl("").unwrap().takes(), []);
     for (bad, why) in [
         ("{", "EOF"),
-        ("[]", "struct Take"),
+        ("[]", "expected an object with `fingerprint`"),
         ("{\"fingerprint\":1}", "expected a string"),
         ("{\"fingerprint\":\"x\",\"request\":{}}", "messages"),
     ] {

@@ -243,6 +243,6 @@ fn live_events_are_described_beside_pages_of_them() {
     assert_eq!(fields(&event), fields(&schemas["Event"]["properties"]));
     assert_eq!(
         fields(&event["actor"]),
-        fields(&schemas["EventActor"]["properties"])
+        fields(&schemas["JournalEventReplyActor"]["properties"])
     );
 }
