@@ -253,10 +253,10 @@ fn every_place_that_begins_a_run_hands_down_in_the_one_way() {
 
 #[test]
 fn a_second_place_in_a_known_file_is_seen_and_by_its_function() {
-    let text = "struct Kin {\n    a: u8,\n}\n\nimpl House {\n    pub(super) async fn one(&self) {\n        \
-                let kin = Kin {\n            a: self.for_child(),\n        };\n    }\n\n    fn \
-                two(kin: &Kin) -> Kin {\n        Kin { a: 2 }\n    }\n}\n\n#[cfg(test)]\nmod tests \
-                {\n    fn three() -> Kin {\n        Kin { a: 3 }\n    }\n}\n";
+    let text = "struct RunLineage {\n    a: u8,\n}\n\nimpl House {\n    pub(super) async fn one(&self) {\n        \
+                let kin = RunLineage {\n            a: self.for_child(),\n        };\n    }\n\n    fn \
+                two(kin: &RunLineage) -> RunLineage {\n        RunLineage { a: 2 }\n    }\n}\n\n#[cfg(test)]\nmod tests \
+                {\n    fn three() -> RunLineage {\n        RunLineage { a: 3 }\n    }\n}\n";
     let source = Source::of(text);
     let lines = (0..source.0.len()).filter(|at| source.makes(*at, "RunLineage {"));
     let around = lines.filter_map(|at| Some(source.function_around(at)?.0));
