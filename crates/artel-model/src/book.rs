@@ -21,7 +21,7 @@ pub trait GatewayStore: Send + Sync {
     /// one.
     fn open(&self) -> Result<(GatewayState, u64), Failure>;
 
-    /// Passes the events after `after` that [concern](Account::concerns) the gateway state to
+    /// Passes the events after `after` that [concern](GatewayState::concerns) the gateway state to
     /// `visit`. Returns the number of the last event, whether it concerns the state or not.
     fn read_on(&self, after: u64, visit: &mut dyn FnMut(&Event)) -> Result<u64, Failure>;
 

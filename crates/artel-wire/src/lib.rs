@@ -1,16 +1,16 @@
 //! Codecs between Artel's requests and replies and the wire format of each provider.
 //!
-//! They are pure: a [`Request`] becomes the bytes of a call, the bytes of a reply become
-//! [`Chunk`]s, and a refusal becomes a [`Fault`]. There is no network, clock or key here,
+//! They are pure: a [`ModelRequest`] becomes the bytes of a call, the bytes of a reply become
+//! [`ReplyChunk`]s, and a refusal becomes a [`ModelFault`]. There is no network, clock or key here,
 //! so tests can cut every reply at every byte and feed it to a fuzzer.
 //!
 //! A decoder never panics and never grows without bound, whatever its input. Its output
-//! keeps the grammar of [`Chunk`]: one start, one end or fault, and calls in the order
+//! keeps the grammar of [`ReplyChunk`]: one start, one end or fault, and calls in the order
 //! they began.
 //!
-//! [`Request`]: artel_types::model::Request
-//! [`Chunk`]: artel_types::model::Chunk
-//! [`Fault`]: artel_types::model::Fault
+//! [`ModelRequest`]: artel_types::model::ModelRequest
+//! [`ReplyChunk`]: artel_types::model::ReplyChunk
+//! [`ModelFault`]: artel_types::model::ModelFault
 
 mod answer;
 mod anthropic;
