@@ -126,7 +126,7 @@ impl fmt::Debug for HookAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(command) => f.debug_tuple("Command").field(command).finish(),
-            Self::BuiltIn(hook) => f.debug_tuple("BuiltInHook").field(&hook.name()).finish(),
+            Self::BuiltIn(hook) => f.debug_tuple("BuiltIn").field(&hook.name()).finish(),
         }
     }
 }
